@@ -14,7 +14,8 @@
 
 enum { SGC_DROP_MAX = 64 };         /* objects in one section */
 
-/* What has been freed; uncollectable: bytes of such objects, which are in the others, too. */
+/* The objects that a call has freed: how many, their bytes, and the bytes of those of uncollectable
+ * kinds, which `bytes` counts, too. */
 struct sgc_dropped {
     size_t objects, bytes, uncollectable;
 };
@@ -26,12 +27,14 @@ struct sgc_dropped {
  * sections; at best in ascending order of addresses. */
 struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, size_t count);
 
-/* The one object that begins there, under the same conditions, becomes the next one of its size, as by GC_free: for an
- * object that was used just now. */
+/* Frees the object that begins at `object`, under the conditions of sgc_drop.  Its slot becomes the
+ * next one of its size, as by GC_free: for an object that was used just now. */
 struct sgc_dropped sgc_drop_one(struct sgc_cache *cache, uintptr_t object);
 
-/* The same in a section, of an object of a swept small page of the caller's, whatever is said of the page's other objects.  If
- * no object is freed nothing is done; sgc_drop_one then makes room for those that follow. */
+/* Does in a section what sgc_drop_one does, if the page is a swept small one of the caller's
+ * without remote frees, and its bin is open; the page may be watched because of other objects.
+ * Otherwise nothing changes, and sgc_drop_one, called then, makes room for the objects that
+ * follow. */
 __attribute__((always_inline))
 static inline struct sgc_dropped sgc_drop_hot(struct sgc_cache *cache, uintptr_t object, size_t granule)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages emptied by freeing.  Who may run what: alloc/emptied.h.
+ * Pages emptied by freeing.  alloc/emptied.h says which thread may call each function.
  */
 #include "alloc/emptied.h"
 

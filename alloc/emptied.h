@@ -17,8 +17,9 @@
 /* The page, which is ours and swept, leaves if it may: then it is in `step`, which has room for it.  Under the cache's lock. */
 bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_step *step);
 
-/* After that: if the bin of that kind and class has no pages left but those that it expects, the ones that wait to be active do
- * not wait any more, and leave if they are empty, as long as `step` has room.  Likewise. */
+/* Called after a page has left.  If the bin of that kind and class has no freed slots at hand, and
+ * no pages but those that it expects, it stops expecting the ones that wait to be active, and the
+ * empty ones of them leave, as long as `step` has room.  Under the cache's lock. */
 void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_sweep_step *step);
 
 /* Has a bin more than so many swept pages?  Outside sections. */

@@ -62,8 +62,9 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
     return result;
 }
 
-/* If the object is to wait with others in a bin that may have no more, these make way.  What is freed while a mark goes on
- * beside the program need not wait: a cycle is about to end. */
+/* If the bin's array of freed slots is full and may not grow, the bin leaves these slots to their
+ * pages, so that it has room for the object.  An object freed while a mark goes on beside the
+ * program need not wait in the bin: a cycle is about to end. */
 static void make_way(struct sgc_cache *cache, uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -77,8 +78,10 @@ static void make_way(struct sgc_cache *cache, uint32_t page)
         sgc_emptied_leave_freed(cache, d->kind, d->cls);
 }
 
-/* What others have freed in a page keeps its owner off the common path there until it is taken over.  An owner that needs no
- * slots would never do so; one whose page others free in all the time would do little else.  So it does now and then. */
+/* Remote frees in a page keep its owner off the common path there until the owner merges them.  An
+ * owner that needs no slots would never merge; one in whose page others free all the time would do
+ * little else.  So a thread merges at each MERGE_EVERY-th of its frees in pages with remote frees,
+ * if that page is its own. */
 static void merge_now_and_then(struct sgc_cache *cache, uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];

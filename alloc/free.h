@@ -12,7 +12,8 @@
  * object lies there.  Outside sections. */
 enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object);
 
-/* The same of what sgc_object_slot has found, with its start for an address: page and granule are not looked for again. */
+/* Frees an object that sgc_object_slot has found, as sgc_object_free does for its first address,
+ * without looking for its page and granule again.  Outside sections. */
 enum sgc_free_result sgc_free_found(struct sgc_cache *cache, const struct sgc_object *object);
 
 /* A page in which slots have been freed is looked through again in this epoch, if it is ours and was swept: kinds that keep no

@@ -2,9 +2,9 @@
 /*
  * When bins give up what they keep: alloc/kept.h.
  *
- * What a look costs is bounded by what was freed before: a bin is left alone if its pages are many more than its freed slots
- * would fill; after a look at freed slots in vain there is none until a fourth more is at hand; and the looks at all bins
- * become rarer while they are in vain.
+ * The bytes freed before a look bound its cost: a bin is left alone if its pages are many more than
+ * its freed slots would fill; a look at freed slots in vain is repeated only when a fourth more is
+ * at hand; and the looks at all bins become rarer while they are in vain.
  *
  *   what   written by                 read by   ordering
  *   looks  the cache's thread, each   same      program order; a new thread of the number begins with what the old one

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idle bins.  Who may run what: alloc/leave.h.  On any mutator, or on the service thread.
+ * Idle bins.  alloc/leave.h says which thread may call each function.  On any mutator, or on the
+ * service thread.
  */
 #include "alloc/leave.h"
 
@@ -15,7 +16,8 @@ enum { LEAVE_STEP = 32 };           /* pages left at a time under the locks */
 
 /* ---- once an epoch ---- */
 
-/* Whoever needs a page of the class takes the lock, and makes this its bin's epoch. */
+/* A thread that needs a page of the class takes the lock, and makes the current epoch its bin's:
+ * the answer holds under the lock. */
 static bool is_idle(const struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];

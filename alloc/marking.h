@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the heap has to know of a mark that goes on beside the program: that it begins, and how it ends.
+ * Tells the heap about a mark that goes on beside the program: that it begins, and how it ends.
  *
- * In between (sgc_heap_is_marking) only markers write mark words, nothing is swept or taken down, and what is freed is noted
- * (alloc/pages/concurrent_marks.h); that includes frees of the common path, which meets no page of its own then
- * (sgc_cache_set_tag).  Objects are allocated as ever, without a mark, out of pages that were in use or new ones; freed slots
- * and spare spans are used again; remote frees are merged; threads end, and others adopt their pages.
+ * In between (sgc_heap_is_marking) only markers write mark words, nothing is swept or taken down,
+ * and pages in which objects are freed are noted (alloc/pages/concurrent_marks.h), also for frees
+ * of the common path, which meets no page of its own then (sgc_cache_set_tag).  Objects are
+ * allocated as ever, without a mark, out of pages that were in use or new ones; freed slots and
+ * spare spans are used again; remote frees are merged; threads end, and others adopt their pages.
  *
- * A thread may have stood under a guard when the mark began, with pages in its hands that it had found empty, and gives them
- * to the pool now.  No object was in them, and no mark is; whoever gets them sets them up like any pages of the pool.  Only
- * who follows a stale word into the tail of such a span must look at what it is led to (sgc_page_back).
+ * A thread may have stood under a guard when the mark began, with pages in its hands that it had
+ * found empty, and gives them to the pool now.  They had no objects, and have no marks; the next
+ * thread that gets them sets them up like any pages of the pool.  Only a marker that follows a
+ * stale word into the tail of such a span must check the page that the word leads to
+ * (sgc_page_back).
  *
  *   all of it       the collecting thread, world stopped, so that no section is under way and no cache being opened; or the
  *                   only thread in the child of a fork
@@ -23,13 +26,14 @@
  * retired. */
 void sgc_marking_begin(void);
 
-/* It is complete, the caches are retired, and the flip comes next, before the world goes on: marks of what was freed meanwhile
- * are taken away.  The bytes of those objects, which the markers have counted.  No marker is at work. */
+/* Ends a complete mark: takes away the marks of objects that were freed meanwhile, and returns the
+ * bytes of these objects, which the markers have counted.  No marker is at work, the caches are
+ * retired, and the flip comes next, before the world goes on. */
 size_t sgc_marking_finish(void);
 
-/* It is given up: all marks go, and are cleared beside the program (sgc_clear_some), until the next mark at the latest.  No
- * marker is at work, or exists; caches need not be retired.  What was freed meanwhile stays free; spans that could not be
- * taken down are found after the next flip. */
+/* Gives a mark up: all marks go, and are cleared beside the program (sgc_clear_some), until the
+ * next mark at the latest.  No marker is at work, or exists; caches need not be retired.  Objects
+ * freed meanwhile stay free; spans that could not be taken down are found after the next flip. */
 void sgc_marking_cancel(void);
 
 /* May a mark begin?  Panics if not.  Takes as long as the heap is large; sgc_marking_begin asserts it of small ones. */

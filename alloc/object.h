@@ -31,13 +31,16 @@ bool sgc_object_slot(uintptr_t address, struct sgc_object *object);
  * answer may come. */
 bool sgc_object_allocated(const struct sgc_object *object);
 
-/* Both: the allocated object that the address lies in. */
+/* Finds the allocated object that the address lies in: sgc_object_slot and sgc_object_allocated in
+ * one. */
 bool sgc_object_find(uintptr_t address, struct sgc_object *object);
 
-/* Does the address lie in an allocated object?  The same answer, sooner.  In a section, or with the world stopped. */
+/* Does the address lie in an allocated object?  Agrees with sgc_object_find, and is faster.  In a
+ * section, or with the world stopped. */
 bool sgc_object_inside(uintptr_t address);
 
-/* Is it the first address of an allocated object?  The same answer, sooner.  In a section. */
+/* Is the address the first one of an allocated object?  Agrees with sgc_object_find, and is
+ * faster.  In a section. */
 bool sgc_object_starts(uintptr_t address);
 
 #endif

@@ -187,8 +187,9 @@ static uint32_t take_settled(uint32_t count, struct sgc_section *self, bool *zer
     return first;
 }
 
-/* The same; then free pages with contents are given back, since they count towards the limit and may be too scattered to serve.
- * What another thread gives back meanwhile is waited for, too. */
+/* If there are too few adjacent pages and the heap may not grow, sweeps everything unswept, then
+ * gives free pages with contents back, since they count towards the limit and may be too scattered
+ * to serve, and waits for the pages that other threads give back meanwhile. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero)
 {
     uint32_t first;

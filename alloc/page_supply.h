@@ -27,7 +27,9 @@ size_t sgc_policy_free_touched(struct sgc_section *self);
  * pages; outside sections.  Under a guard: an empty page is in our hands only until the pool has it. */
 bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
 
-/* The same for the pages of one cache; *most becomes less by as many as are swept. */
+/* Sweeps up to *most pages of one cache, giving empty ones back; *most becomes less by as many as
+ * are swept.  False when the cache has nothing left to sweep in this epoch.  By the service thread,
+ * or a thread that needs pages; outside sections, under a guard. */
 bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self);
 
 /* The cache's thread ends: slots go back, pages to the orphans, free pages become nobody's.  By its thread, outside sections,

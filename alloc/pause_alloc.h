@@ -3,11 +3,13 @@
  * Objects for the thread that has stopped the world, before anything dead is found: a client's hook that pushes roots may
  * allocate.
  *
- * Runs and bins have been retired then, sections cannot be entered, and the heap cannot grow, since a stopped thread may be
- * about to do that.  So pages are taken before the pause, a few more than the last hook used.  Each class gets one, which is on
- * the cache's lists from the start and whose slots are handed out one after the other.  What has been handed out is known, and
- * marked when the hook is done: by then it holds what the hook has written into it.  Pages that were not used wait for the next
- * pause, as far as that is expected to need them.
+ * Runs and bins have been retired then, sections cannot be entered, and the heap cannot grow, since
+ * a stopped thread may be about to do that.  So pages are taken before the pause, twice as many as
+ * the last hook used, and a few more.  A class gets one page at a time, which is on the cache's
+ * lists from the start and whose slots are handed out one after the other.  The objects handed out
+ * are known, and marked when the hook is done: by then they hold the words that the hook has
+ * written into them.  Pages that were not used wait for the next pause, as far as that is expected
+ * to need them.
  *
  *   all of it       the collecting thread, GC lock held; nobody else
  */

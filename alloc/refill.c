@@ -85,7 +85,8 @@ static bool fresh_shared(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     return true;
 }
 
-/* What threads have left behind that have not needed the class for long comes before new pages. */
+/* Pages that threads leave behind because they have not needed the class for long come before new
+ * ones. */
 static bool shared_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     return sgc_shared_claim(cache, kind, cls) ||
@@ -114,8 +115,9 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return share == 0 ? 1 : share < cache->max_pages ? share : cache->max_pages;
 }
 
-/* The same of pages that others could use, too: a fourth of those that it has, all of which are in use.  Who frees by itself
- * takes pages and gives them back all the time, so what it has taken says nothing of how many it needs. */
+/* How many pages to get at once that others could use, too: a fourth of the bin's done ones, all of
+ * which are in use.  A thread that frees objects itself takes pages and gives them back all the
+ * time, so the number that it has taken does not tell how many it needs. */
 static uint32_t fresh_at_once(struct sgc_cache *cache, const struct sgc_bin *bin, uint32_t most)
 {
     uint32_t count = 0, page;

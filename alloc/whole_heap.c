@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap as a whole: its start, walking over it, and every check of this layer in one call.  Who may: alloc/whole_heap.h.
+ * The heap as a whole: its start, walking over it, and every check of this layer in one call.
+ * alloc/whole_heap.h says which thread may call each function.
  */
 #include "alloc/whole_heap.h"
 

@@ -29,8 +29,8 @@
 
 enum sgc_miss_class { SGC_MISS_READ, SGC_MISS_RMW, SGC_MISS_CLASSES };
 
-/* What one memory node has to serve in a mark, of each class: requests, and the mean time that one takes without contention,
- * nanoseconds. */
+/* The load of one memory node in a mark, by class: requests, and the mean time that one takes
+ * without contention, nanoseconds. */
 struct sgc_node_load {
     double requests[SGC_MISS_CLASSES];
     double latency_ns[SGC_MISS_CLASSES];
@@ -64,7 +64,8 @@ static inline double sgc_node_weight(const struct sgc_memory_load *m, const stru
            n->requests[SGC_MISS_RMW] * m->occupancy_ns[SGC_MISS_RMW] * m->occupancy_ns[SGC_MISS_RMW];
 }
 
-/* What all requests to the node wait in all, divided by what W_j is divided by: sum over c of Q_jc, times A_j. */
+/* The sum over c of Q_jc, times A_j.  Divided by T - U_j it is the time that all requests to the
+ * node wait together. */
 static inline double sgc_node_pressure(const struct sgc_memory_load *m, const struct sgc_node_load *n)
 {
     return sgc_node_requests(n) * sgc_node_weight(m, n);
@@ -94,7 +95,7 @@ static inline double sgc_memory_least_ns(const struct sgc_memory_load *m)
     return most;
 }
 
-/* What a mark takes in which no request ever waits: M_P = M_1. */
+/* The time of a mark in which no request ever waits: M_P = M_1. */
 static inline double sgc_memory_free_ns(const struct sgc_memory_load *m, double computing_ns)
 {
     double sum = 0;

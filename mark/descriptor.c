@@ -19,11 +19,12 @@ enum {
     PART_BYTES = 4096,          /* and of an array, that are scanned before the rest */
 };
 
-/* What a descriptor is of. */
+/* The memory that a descriptor describes. */
 struct subject {
     uintptr_t start;            /* a multiple of 8 */
     size_t bytes;               /* SIZE_MAX: unknown, it is no object */
-    bool quiet;                 /* the program may have changed it halfway, or freed it: what makes no sense is no mistake */
+    bool quiet;                 /* the program may have changed it halfway, or freed it: nonsense in
+                                 * it is no mistake */
     bool pushed;                /* a procedure has pushed it; no object is scanned */
 };
 
@@ -50,7 +51,8 @@ static bool put_off(struct sgc_marker *marker, struct subject s)
     return marker->when == SGC_MARK_BESIDE || is_freed(marker, s);
 }
 
-/* May a piece of that memory wait on the stack?  What lies outside the heap may be unmapped once the program runs. */
+/* May a piece of that memory wait on the stack?  Memory outside the heap may be unmapped once the
+ * program runs. */
 static bool may_wait(const struct sgc_marker *marker, uintptr_t start)
 {
     return marker->when == SGC_MARK_STOPPED || sgc_heap_contains(start);
@@ -93,7 +95,8 @@ static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t b
     sgc_scan_bitmap(marker, s.start, s.start + (s.bytes < most ? s.bytes : most), bits);
 }
 
-/* What is left of an object or array can be stolen, if there is room for it.  `start` is a multiple of 8. */
+/* Pushes the rest of an object or array, from `start` (a multiple of 8) on, so that it can be
+ * stolen.  False: nothing is split in this mark, this memory may not wait, or there is no room. */
 static bool leave(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor)
 {
     sgc_assert(start % sizeof(uintptr_t) == 0);
@@ -202,7 +205,8 @@ static entry *run_procedure(struct sgc_marker *marker, struct subject s, uintptr
 
 /* ---- anything ---- */
 
-/* What the descriptor says by itself.  The entries of the marker's client buffer up to the result are still to be seen to. */
+/* Scans memory by a descriptor that does not lead to another one.  The caller still has to scan the
+ * entries of the marker's client buffer up to the result. */
 static entry *scan_by(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
 {
     if (sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT))
@@ -228,7 +232,8 @@ static entry *scan(struct sgc_marker *marker, struct subject s, uintptr_t descri
     return top;
 }
 
-/* What was pushed may be a part of an object, or memory outside the heap. */
+/* Finds the memory of a pushed entry, which may be a part of an object, or lie outside the heap.
+ * False: the entry makes no sense. */
 static bool subject_at(uintptr_t start, uintptr_t descriptor, bool quiet, struct subject *s)
 {
     struct sgc_object o;
@@ -271,9 +276,9 @@ static entry *scan_entry(struct sgc_marker *marker, entry e, bool quiet, entry *
     return scan(marker, s, e.descriptor, top);
 }
 
-/* Moves what procedures pushed to the marker's own stack, where it can be stolen; where there is no room, or the program may
- * run before it is popped, it is scanned at once.  The place of the entry that is taken is free then, so a procedure always
- * finds one. */
+/* Moves the entries that procedures pushed to the marker's own stack, where they can be stolen;
+ * where there is no room, or the program may run before they are popped, they are scanned at once.
+ * The place of the entry that is taken is free then, so a procedure always finds one. */
 static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top)
 {
     sgc_assert(is_entry(bottom, marker) && is_entry(top, marker) && bottom <= top);
@@ -293,7 +298,8 @@ static bool leave_elements(struct sgc_marker *marker, uintptr_t start, size_t by
     return leave(marker, start, sgc_ds_proc(SGC_PROC_ARRAY, bytes));
 }
 
-/* Leaves what others may take: halves of what is large, and what comes after the first part.  The bytes to scan now. */
+/* Leaves elements that others may take: halves of a large array, and all after the first part.  The
+ * bytes to scan now. */
 static size_t share_array(struct sgc_marker *marker, uintptr_t start, size_t bytes, size_t element)
 {
     size_t part = element < PART_BYTES ? PART_BYTES / element * element : element;
@@ -309,7 +315,7 @@ static size_t share_array(struct sgc_marker *marker, uintptr_t start, size_t byt
     return bytes > part && leave_elements(marker, start + part, bytes - part) ? part : bytes;
 }
 
-/* None of them is an array again: what looks like one is an error. */
+/* No element is an array again: a descriptor that says so is an error. */
 static void scan_elements(struct sgc_marker *marker, struct subject array, size_t bytes, const struct sgc_array_end *end,
                           entry *top)
 {

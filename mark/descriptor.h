@@ -2,11 +2,12 @@
 /*
  * Scanning objects by their descriptors, procedures of clients included.  On any marker.
  *
- * While the world runs no procedure is called, and no descriptor read that lies outside the object: what a first word leads to
- * may be unmapped (a module's type), or not be what it was (a slot that is free by now).  Such an object's page is flagged
- * instead, and all its marked objects are scanned in each later stop until the mark is complete (mark/drain.h).  In a stop
- * after which the program may go on, what a procedure pushes is scanned on the spot, so that nothing on the stack names memory
- * outside the heap once it does.
+ * While the world runs no procedure is called, and no descriptor read that lies outside the object:
+ * memory that a first word leads to may be unmapped (a module's type), or have changed its use (a
+ * slot that is free by now).  Such an object's page is flagged instead, and all its marked objects
+ * are scanned in each later stop until the mark is complete (mark/drain.h).  In a stop after
+ * which the program may go on, entries that a procedure pushes are scanned on the spot, so that
+ * nothing on the stack names memory outside the heap once it does.
  */
 #ifndef SGC_MARK_DESCRIPTOR_H
 #define SGC_MARK_DESCRIPTOR_H
@@ -33,8 +34,9 @@ static inline uintptr_t sgc_descriptor_of(const struct sgc_kind *kind, size_t by
     return kind->descriptor + (kind->add_size ? bytes : 0);
 }
 
-/* If the piece is a small object whose descriptor is a length, it becomes those words, which can be scanned in a batch
- * with others. */
+/* If the piece is an object whose descriptor is a length of at most SGC_BATCH_BYTES, it becomes
+ * those words, which can be scanned in a batch with others.  False: it is another piece, and stays
+ * as it is. */
 bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work);
 
 /* Does a piece of work of the kinds SGC_WORK_OBJECT and SGC_WORK_DESCRIBED. */
@@ -46,13 +48,16 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
 bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
 
-/* Only those of which no procedure of a client's decides, and exactly as a collection scans them.  False if procedures decide
- * of others.  Likewise.  The object may be dead: readable(address) is asked before a word outside of it is looked at. */
+/* Calls visit(arg, address) for the words about which no client's procedure decides, exactly as a
+ * collection scans them.  False if a procedure decides about others.  World stopped, caches
+ * retired.  The object may be dead: readable(address) is asked before a word outside of it is
+ * read. */
 typedef bool (*sgc_readable_t)(uintptr_t address);
 bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg,
                            sgc_readable_t readable);
 
-/* The same of what a procedure has pushed.  On any marker, world stopped. */
+/* Calls visit(arg, address) for the words of an entry that a procedure has pushed, but those about
+ * which another procedure decides.  On any marker, world stopped. */
 void sgc_visit_pushed(uintptr_t start, uintptr_t descriptor, sgc_visit_word_t visit, void *arg);
 
 /* Notes (mark/noted.h) the words behind what a procedure has pushed: the entries behind `top` up to `result`; or, NULL, nothing
@@ -70,7 +75,7 @@ bool sgc_word_keeps(uintptr_t word, const struct sgc_object *object, bool anywhe
 enum sgc_descriptor_is {
     SGC_DESCRIPTOR_HERE,
     SGC_DESCRIPTOR_NOT_YET,             /* the object is not set up yet and points at nothing */
-    SGC_DESCRIPTOR_NOWHERE,             /* what says where it is makes no sense */
+    SGC_DESCRIPTOR_NOWHERE,             /* the place that is given for it makes no sense */
     SGC_DESCRIPTOR_OUTSIDE,             /* it is where the object's first word leads, and that was not to be followed */
 };
 

@@ -46,7 +46,8 @@ SGC_INLINE void each_slot(struct sgc_marker *marker, uint32_t page, bool marked,
     }
 }
 
-/* The same for the objects of every page whose bit is set in `pages`.  Inline: what is done with each is called directly. */
+/* Calls fn for each allocated object that is marked, or is not, of every page of an arena whose bit
+ * is set in `pages`.  Inline, so that fn is called directly. */
 SGC_INLINE void each_object(struct sgc_marker *marker, uint32_t arena, uint64_t pages, bool marked, slot_fn fn)
 {
     for (; pages != 0; pages &= pages - 1) {
@@ -125,8 +126,9 @@ bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena)
     return pages != 0;
 }
 
-/* The flag is taken before the objects are looked at, since these may set it again.  A page in which nothing new is found is
- * gone through to the end, so that who is told to stop at once gets on, page by page. */
+/* The flag is taken before the objects are scanned, since these may set it again.  A page in which
+ * nothing new is found is gone through to the end, so that a marker that is told to stop at once
+ * gets on, page by page. */
 static void rescan_page(struct sgc_marker *marker, uint32_t arena, uint64_t page)
 {
     sgc_assert((page & (page - 1)) == 0 && !marker->interrupted);
@@ -199,8 +201,8 @@ static void scan_one(struct sgc_marker *marker, struct sgc_work work)
         sgc_scan_described(marker, work);
 }
 
-/* Pops small objects, and asks for their lines, until the batch is full or something else comes.  What a descriptor says
- * of such an object may turn it into plain words. */
+/* Pops small private objects, and prefetches them, until the batch is full or the next piece is
+ * none.  An object whose descriptor is a short length becomes plain words. */
 static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     size_t most = sgc_deque_private(&marker->stack), room = SGC_BATCH - batch->count;
@@ -224,14 +226,15 @@ static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
     batch->count += (size_t)(end - place);
 }
 
-/* What is public is not taken back while there is something else to do. */
+/* Pops a piece; takes public pieces back only if there is no other work. */
 static bool next_piece(struct sgc_marker *marker, struct sgc_work *work, bool other_work)
 {
     return (!other_work || sgc_deque_private(&marker->stack) != 0) && sgc_deque_pop(&marker->stack, work);
 }
 
-/* Fills the batch, which is empty.  What is not small is scanned at once; after some of that, or a lot of it in one
- * piece, it is time to see whether others want work.  False if there is nothing to do. */
+/* Fills the batch, which is empty.  Pieces that are not small are scanned at once; after some of
+ * them, or a large one, the function returns, so that the marker sees whether others want work.
+ * False if there is nothing to do. */
 static bool fill(struct sgc_marker *marker, struct sgc_batch *batch, bool in_hand)
 {
     struct sgc_work work = { 0, 0 };
@@ -279,7 +282,8 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
         sgc_chain_follow(marker, now->object[i]);
 }
 
-/* What waits in a batch goes back, as plain words that its objects consist of; or is dropped, if the mark is given up. */
+/* Pushes the objects that wait in a batch again, as the plain words they consist of; or drops them,
+ * if the mark is given up. */
 static void put_back(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     sgc_assert(batch->count <= SGC_BATCH);
@@ -292,7 +296,8 @@ static void put_back(struct sgc_marker *marker, struct sgc_batch *batch)
     }
 }
 
-/* What other markers may take is seen to after each batch: it is one look when nothing is to be done. */
+/* After each batch the marker makes pieces public if none are: that takes a few loads if there is
+ * nothing to do. */
 bool sgc_mark_drain(struct sgc_marker *marker)
 {
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
@@ -342,7 +347,7 @@ static void add_counts(struct sgc_marker *marker, struct sgc_marker *from)
     from->overflowed = false;
 }
 
-/* In the order in which it lay there: what leads to most stays below. */
+/* The pieces keep their order: those that lead to most stay below. */
 void sgc_marker_take_over(struct sgc_marker *marker, struct sgc_marker *from)
 {
     const struct sgc_deque_entry *end = sgc_deque_end(&from->stack), *place;

@@ -5,8 +5,8 @@
 
 #include "mark/marker.h"
 
-/* Scans all that this marker has to scan.  False if the team said stop meanwhile: what is left is on the stack, or its page is
- * flagged, unless the mark is given up. */
+/* Scans all that this marker has to scan.  False if the team said stop meanwhile: the rest is on
+ * the stack, or its page is flagged, unless the mark is given up. */
 bool sgc_mark_drain(struct sgc_marker *marker);
 
 /* All that another marker of the same mark has to do, and what it has counted, becomes this one's.  The calling thread owns
@@ -20,8 +20,9 @@ void sgc_mark_uncollectable(struct sgc_marker *marker);
  * flagged. */
 bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena);
 
-/* The same, on the only marker, in a stop after which the program may go on: pages whose objects only a stop lets scan are
- * flagged again.  False if the team said stop meanwhile; the flags of what is left stand. */
+/* Scans the marked objects of the arena's flagged pages again, on the only marker, in a stop after
+ * which the program may go on; flags those anew that have objects which only a stop lets scan.
+ * False if the team said stop meanwhile: the pages that are left keep their flags. */
 bool sgc_pages_rescan_paused(struct sgc_marker *marker, uint32_t arena);
 
 /* Is any page flagged?  While nobody marks. */

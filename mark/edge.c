@@ -49,7 +49,7 @@ void sgc_mark_later(struct sgc_marker *marker, uintptr_t address)
         page = first;
     if (sgc_fault(SGC_FAULT_FLAG_FORGOTTEN) && page % 4 == 0)
         return;
-    /* who takes the flag in a round of rescans must see the mark that was set before */
+    /* the marker that takes the flag in a round of rescans must see the mark that was set before */
     sgc_aw_or(&sgc_arena_of_page(page)->rescan, sgc_arena_bit(page));
 }
 
@@ -145,10 +145,11 @@ static bool is_near_enough(const struct sgc_marker *marker, const sgc_a8_t *dist
     return sgc_distance_counts(distances, distance) || sgc_inside_counts(marker->base + start, distance);
 }
 
-/* Strays become edges to the first bytes of their slots.  With those into spans it is done with at once.  How many are left.
- * While the world runs a page without objects may be set up for another size meanwhile: what is computed from two halves of a
- * descriptor may lie anywhere, and counts only if it lies before the word's target; whether an object begins there its
- * allocation bit says. */
+/* Strays become edges to the first bytes of their slots; those into spans are done with at once.
+ * How many are left.  While the world runs a page without objects may be set up for another size
+ * meanwhile: a start that is computed from two halves of a descriptor may lie anywhere, and counts
+ * only if it lies before the word's target; its allocation bit says whether an object begins
+ * there. */
 static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = 0, spans = 0;
@@ -179,7 +180,8 @@ uintptr_t sgc_edge_resolve(struct sgc_marker *marker, uintptr_t edge)
     return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : SGC_NOWHERE;
 }
 
-/* What is a stray again leads to a slot that is not allocated. */
+/* Marks the objects of strays.  An edge that is a stray again leads to a slot that is not
+ * allocated. */
 static void mark_unresolved(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = look_up(marker, edge, count, distances);

@@ -35,10 +35,12 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
 
 /* ---- what comes after an object was marked ---- */
 
-/* The page of the object in which the address lies must be looked at again: its words could not be remembered. */
+/* Flags the page of the object in which the address lies for a rescan: there was no room on the
+ * stack for its words. */
 void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address);
 
-/* The same, because they cannot be scanned, or not for the last time, before the world is stopped for good. */
+/* Flags the page of the object in which the address lies for a rescan: its words cannot be scanned,
+ * or not for the last time, before the world is stopped for good. */
 void sgc_mark_later(struct sgc_marker *marker, uintptr_t address);
 
 /* The kind of work that an object with pointers is. */
@@ -66,15 +68,16 @@ SGC_INLINE void sgc_marked(struct sgc_marker *marker, uintptr_t start, size_t by
 
 /* ---- large objects ---- */
 
-/* Marks the span that byte `offset` of the heap lies in, if it does, at once: what that needs is rarely cold.
- * `distances`: as above. */
+/* Marks the span that byte `offset` of the heap lies in, if it lies in one, at once, as the span's
+ * data is rarely cold.  `distances`: as sgc_edges_mark has them. */
 void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances);
 
 /* Marks the span that begins with the page. */
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 
-/* The first page of the span that the page belongs to, maybe itself; SGC_NO_PAGE: it belongs to none.  Its descriptor may be
- * being set up, or taken down: what the answer is good for, the span's allocation bit says. */
+/* The first page of the span that the page belongs to, maybe itself; SGC_NO_PAGE: it belongs to
+ * none.  Its descriptor may be being set up, or taken down: the answer is good only if the span's
+ * allocation bit is set. */
 uint32_t sgc_span_first_page(uint32_t page);
 
 enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object, which make it worth while */

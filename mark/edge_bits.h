@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an edge says by itself, and what its bits do: the first questions about it, before any look at its page.
+ * Questions that an edge and its bits answer: the first ones, before any look at its page.
  *
- * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand only where small objects
- * begin: an edge that leads to one with its bit set needs no look at the page to be known for what it is.  The others are
- * strays: they lead to the inside of an object, into a span, or to nothing, and are looked up.
+ * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand
+ * only where small objects begin: an edge that leads to one with its bit set needs no look at the
+ * page to be known for what it is.  The others are strays: they lead to the inside of an object,
+ * into a span, or to nothing, and are looked up.
  */
 #ifndef SGC_MARK_EDGE_BITS_H
 #define SGC_MARK_EDGE_BITS_H
@@ -47,7 +48,8 @@ SGC_INLINE uintptr_t sgc_edge_allocated(const struct sgc_marker *marker, uintptr
  * have been. */
 bool sgc_edge_remote_bit(uintptr_t edge);
 
-/* Freed by a thread that does not own the page?  What there is to compute is done elsewhere, when it is known to be needed. */
+/* Has the object been freed by a thread that does not own its page?  Its bit is
+ * computed, by a function that is not inlined, only if some of the page's may have been. */
 SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
 {
     return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);

@@ -111,7 +111,8 @@ __attribute__((noinline)) static void sgc_put_strays(const uintptr_t *edge, cons
     }
 }
 
-/* What sgc_same_mark_word finds: its mark word is written once.  An edge that does not count is a stray by itself. */
+/* Marks the objects of the edges that sgc_same_mark_word finds, by one write of their mark word; a
+ * first edge that does not count becomes a stray by itself.  The edges that are left. */
 SGC_INLINE const uintptr_t *sgc_mark_run(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                      uint32_t near, struct sgc_found *found, enum sgc_markbit how)
 {

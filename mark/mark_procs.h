@@ -38,7 +38,8 @@ enum {
     SGC_MARK_PROCS_OWN = SGC_MARK_PROCS - 2,    /* from here on: mark/layouts.h */
 };
 
-/* What a procedure pushes; to the client, who has a struct of the other name, its contents are not known. */
+/* An entry that a procedure pushes.  The client's struct, of the other name, does not show its
+ * contents. */
 struct GC_ms_entry;
 struct sgc_client_entry {
     uintptr_t start;
@@ -69,7 +70,7 @@ enum sgc_mark_fault {
     SGC_BAD_PLACE,              /* of a descriptor */
     SGC_BAD_STACK,              /* a procedure returned it */
     SGC_BAD_ENTRY,              /* a procedure pushed it */
-    SGC_UNEVEN_ENTRY,           /* likewise */
+    SGC_UNEVEN_ENTRY,           /* a procedure pushed it, from between two words */
     SGC_NO_LAYOUT,
     SGC_MARK_FAULTS,
 };

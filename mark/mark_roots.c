@@ -10,7 +10,8 @@
 
 /* ---- roots ---- */
 
-/* What is larger than a piece is work like any other; without stealing, everything has to be dealt out. */
+/* Gives the team a range that is larger than a piece, as work like any other; without stealing,
+ * every range.  False: the caller scans it. */
 static bool leave_to_team(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     return marker->team != NULL && sgc_team_wants_roots(marker, bytes) && sgc_team_give_roots(marker, start, bytes);
@@ -72,7 +73,8 @@ SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t st
     return from;
 }
 
-/* What its descriptor says of it is not asked, so that cannot be read off the heap. */
+/* The object is scanned without its descriptor, so the heap does not show which words count: notes
+ * them. */
 static void note_contents_but_self(uintptr_t start, size_t bytes)
 {
     sgc_note_alone(SGC_NOTED_CONTENTS, start);

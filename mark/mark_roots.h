@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where marking begins: roots, and objects that the collector names.  What is large is shared with the team.  On any
- * marker, world stopped.
+ * Where marking begins: roots, and objects that the collector names.  Large ranges are shared with
+ * the team.  On any marker, world stopped.
  */
 #ifndef SGC_MARK_MARK_ROOTS_H
 #define SGC_MARK_MARK_ROOTS_H
@@ -11,10 +11,11 @@
 /* Scans the words of a root range (any alignment; whole aligned words are looked at), or leaves it to the team. */
 void sgc_mark_roots(struct sgc_marker *marker, const void *lo, const void *hi);
 
-/* The same, done when it returns: what is in the range then does not matter. */
+/* Scans the words of a root range before it returns: the range may change afterwards. */
 void sgc_mark_roots_now(struct sgc_marker *marker, const void *lo, const void *hi);
 
-/* The same for static data: where interior pointers do not count in the heap, they do not here. */
+/* Scans the words of a range of static data, or leaves it to the team: where interior pointers do
+ * not count in the heap, they do not here. */
 void sgc_mark_static(struct sgc_marker *marker, const void *lo, const void *hi);
 
 /* Marks the object that the address points at (as a root would). */

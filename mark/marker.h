@@ -40,7 +40,7 @@ enum {
 
 struct sgc_team;
 
-/* What the program does meanwhile. */
+/* The state of the program while a marker works. */
 enum sgc_mark_when {
     SGC_MARK_STOPPED,           /* it stands still until the mark is complete, or given up */
     SGC_MARK_PAUSED,            /* it stands still, but may go on before the mark is complete */
@@ -99,7 +99,7 @@ struct sgc_marker {
     size_t steals_far;          /* of the thefts, those from a marker on another memory node */
     uint32_t core;              /* that its thread is bound to; SGC_NO_CORE: none */
     bool beyond;                /* a helper with a lower number has that core, too */
-    sgc_a32_t node;             /* where its thread ran when it came in; who has gone and left work had that node */
+    sgc_a32_t node;             /* where its thread ran when it came in, even if that has gone */
     struct sgc_client_entry
         client[SGC_CLIENT_ENTRIES]; /* what clients' procedures push; empty between calls: mark/descriptor.c */
 };

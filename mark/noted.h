@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only a mark comes to know of what leads where: what clients' procedures push, what the client marks by hand, and what
- * else cannot be read off the heap.  Told to who writes that down, if anybody does; gc/snapshot/noted_part.c.
+ * References that only a mark learns of: entries that clients' procedures push, objects that the
+ * client marks by hand, and others that cannot be read off the heap.  A mark tells them to the
+ * noter, if there is one: gc/snapshot/noted_part.c.
  *
  *   what        written by                             read by       ordering
  *   sgc_noter   who has stopped the world, before      markers       release / acquire
@@ -31,7 +32,7 @@ enum sgc_noted {
 /* On any marker, the lock held. */
 typedef void (*sgc_noter_t)(enum sgc_noted what, uintptr_t word);
 
-SGC_INNER sgc_aw_t sgc_noter;           /* 0: nobody writes it down */
+SGC_INNER sgc_aw_t sgc_noter;           /* 0: there is none */
 SGC_INNER struct sgc_futex_lock sgc_noted_lock;
 
 static inline bool sgc_noting(void)
@@ -39,13 +40,14 @@ static inline bool sgc_noting(void)
     return __builtin_expect(sgc_aw_load_acq(&sgc_noter) != 0, 0);
 }
 
-/* NULL: nobody from now on.  World stopped, no marker at work; who has set it has seen all notes by then. */
+/* Sets the noter; NULL: there is none from now on.  World stopped, no marker at work; the caller
+ * has seen all notes by then. */
 void sgc_noter_set(sgc_noter_t noter);
 
-/* The lock is held. */
+/* Tells the noter; the caller holds the lock. */
 void sgc_note(enum sgc_noted what, uintptr_t word);
 
-/* The same, taking the lock. */
+/* Takes the lock, and tells the noter. */
 void sgc_note_alone(enum sgc_noted what, uintptr_t word);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include "platform/sanitizers.h"
 
-/* These loops read memory that was never meant for them (other functions' stack frames, the gaps between
- * variables), so sanitizers are told to look away, here and in the functions that they are inlined into.  What
- * synchronises with other markers is called, not inlined. */
+/* These loops read memory that was never meant for them (other functions' stack frames, the gaps
+ * between variables), so sanitizers are told to look away, here and in the functions that they are
+ * inlined into.  Code that synchronises with other markers is called, not inlined. */
 #define SGC_BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* ThreadSanitizer does look at what it is inlined into, if that synchronises. */

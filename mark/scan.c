@@ -127,8 +127,9 @@ static void split(struct sgc_marker *marker, struct sgc_work *work)
     }
 }
 
-/* What a part of a large object points at is scanned before the next part: so the stack stays shallow, and what has
- * been prefetched is used soon.  Parts in which nothing new is found follow one another without a way round. */
+/* Objects that a part of a large object points at are scanned before the next part: so the stack
+ * stays shallow, and prefetched lines are used soon.  Parts in which nothing new is found follow
+ * one another without a way round by the stack. */
 static void scan_parts(struct sgc_marker *marker, struct sgc_work work)
 {
     size_t top = sgc_deque_private(&marker->stack);

@@ -14,7 +14,8 @@ void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 /* Looks at those words of [start, end) whose bits are set: the first word's is the highest. */
 void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits);
 
-/* The same for each of the elements, of `stride` bytes, that [start, end) consists of. */
+/* Looks at the words whose bits are set of each element, of `stride` bytes, of [start, end): an
+ * element's first word has the highest bit. */
 void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits);
 
 enum { SGC_SCAN_PART = 512 };          /* bytes of a large object that are scanned at a time */

@@ -10,7 +10,7 @@
 
 /* ---- finding work ---- */
 
-/* Marker 0's number, the same for all. */
+/* Marker 0's number of arenas goes for all markers. */
 static uint32_t arenas(const struct sgc_team *team)
 {
     return sgc_marker_arenas(team->marker[0]);
@@ -94,8 +94,9 @@ static bool steal_from(struct sgc_team *team, struct sgc_marker *m, struct sgc_m
     return got != 0;
 }
 
-/* Busy first, then take: see mark/work/termination.h.  Whoever left when the mark was interrupted, and comes once more before
- * the team is closed, has work still: it finds nothing. */
+/* Busy first, then take: see mark/work/termination.h.  A marker that left when the mark was
+ * interrupted, and comes in once more before the team is closed, still has work, and gets none
+ * here. */
 bool sgc_team_try_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_marker *other = team->config.balance ? victim(team, m) : NULL;
@@ -149,9 +150,10 @@ bool sgc_team_all_finished(struct sgc_team *team, struct sgc_marker *m)
     return true;
 }
 
-/* It asks whether all is finished after it looked for work, so that a theft that failed is followed by the question: who
- * sleeps without having asked might be the last.  Of an idle marker; or of one that slept until roots were dealt to it: it
- * is busy.  False when everything is marked; a helper may then be outside already. */
+/* The marker asks whether all is finished after it looked for work, so that a theft that failed is
+ * followed by the question: a marker that sleeps without having asked might be the last.  Of an
+ * idle marker; or of one that slept until roots were dealt to it: it is busy.  False when
+ * everything is marked; a helper may then be outside already. */
 static bool find_work(struct sgc_team *team, struct sgc_marker *m)
 {
     struct sgc_rest rest = { 0 };

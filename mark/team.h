@@ -13,7 +13,7 @@
 
 #include "mark/team_state.h"
 
-/* What a mark has found, added up over its markers. */
+/* The counts of a mark, added up over its markers. */
 struct sgc_team_totals {
     size_t objects, bytes, pointer_free, root_bytes, rescans, deepest, steals, stolen, steals_far;
     uint32_t markers;                   /* that marked anything */
@@ -48,7 +48,8 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i);
  * awake when the roots have been looked at; otherwise when marking takes longer than expected. */
 void sgc_team_begin(struct sgc_team *team, uint32_t want);
 
-/* The same call later: who begins with one marker has nobody else look at the heap until then.  Before roots are marked. */
+/* Calls helpers as sgc_team_begin does, in a mark that began with one marker so that no other
+ * looked at the heap before.  Before roots are marked. */
 void sgc_team_call(struct sgc_team *team, uint32_t want);
 
 /* From now on there is that source of work, too; NULL: none.  Before sgc_team_begin, or when nobody marks. */
@@ -82,9 +83,10 @@ void sgc_team_begin_concurrent(struct sgc_team *team);
 void sgc_team_program_runs(struct sgc_team *team);
 void sgc_team_program_stopped(struct sgc_team *team);
 
-/* Marks what is reachable from what waits, until nothing does: true; or `stop` says so, which is asked every some microseconds
- * by the calling thread (NULL: never): false, and what is left waits for the next call, or its page is flagged.  Some work is
- * done in any case.  While the program runs helpers are called, as config.beside says, if it takes longer than that. */
+/* Marks all that is reachable from the work that waits: true; or until `stop` says so, which the
+ * calling thread asks every some microseconds (NULL: never): false, and the rest waits for the next
+ * call, or its page is flagged.  Some work is done in any case.  While the program runs helpers are
+ * called, as config.beside says, if it takes longer than that. */
 bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
 
 /* How many bytes marker 0 and assistants have marked so far, about.  For `stop`. */
@@ -100,8 +102,9 @@ void sgc_team_nudge(struct sgc_team *team);
  * after the first who asks, so that the next one may find some. */
 bool sgc_team_assist(struct sgc_team *team, uint64_t until_ns);
 
-/* In a stop: the same, and then for the marked objects of flagged pages.  Those that may only be scanned in a stop stay
- * flagged: who goes on with the program must scan them again in the next stop. */
+/* In a stop: marks as sgc_team_go_on does, and then from the marked objects of flagged pages.
+ * Pages whose objects may only be scanned in a stop stay flagged: if the program goes on, they must
+ * be scanned again in the next stop. */
 bool sgc_team_go_on_flagged(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
 
 /* Takes the heap's limit anew: behind that no word counts as a pointer. */

@@ -2,13 +2,15 @@
 /*
  * A mark beside the program: see mark/team.h.
  *
- * A marker comes out of its loop when it is told to, and its work is on its stack then: what waited in a batch
- * was put back.  Where there was no room its page is flagged, as when a mark's stack overflows.  How long it takes to come out
- * is how long a piece of work takes; so pieces are split here even if a stopped mark has them whole.
+ * A marker comes out of its loop when it is told to, and its work is on its stack then: the objects
+ * that waited in a batch were put back.  Where there was no room its page is flagged, as when a
+ * mark's stack overflows.  How long it takes to come out is how long a piece of work takes; so
+ * pieces are split here even if a stopped mark has them whole.
  *
- * Others than marker 0 are in the team only while sgc_team_go_on runs.  Marker 0 begins it alone, with plain marks, and opens
- * the team when there is more to do than a few microseconds' work.  Before it returns it closes the team, waits until all are
- * out, and takes over whatever lies on their stacks.
+ * Others than marker 0 are in the team only while sgc_team_go_on runs.  Marker 0 begins it alone,
+ * with plain marks, and opens the team when there is more to do than a few microseconds' work.
+ * Before it returns it closes the team, waits until all are out, and takes over whatever lies on
+ * their stacks.
  */
 #include "mark/team.h"
 

@@ -91,7 +91,7 @@ struct sgc_team {
     sgc_aw_t assisted;                  /* bytes that assistants have marked, and have still on their markers' counts */
     sgc_a32_t wanted;                   /* an assistant has come, and marker 0 marked alone */
     const struct sgc_source *source;    /* NULL: none */
-    uint32_t next_root;                 /* balance off: who gets the next piece of the roots */
+    uint32_t next_root;                 /* balance off: the marker that gets the next roots */
     sgc_a32_t arena;
     int (*stop)(void);
     struct sgc_interruption interruption;
@@ -139,7 +139,8 @@ void sgc_team_keep_off(struct sgc_team *team, uint32_t core);
 /* Calls so many helpers.  Everything that they read is written. */
 void sgc_team_open(struct sgc_team *team, uint32_t helpers);
 
-/* The same while the program runs, for no more than so many helpers, 0 of them maybe, and for assistants. */
+/* Opens the team while the program runs: calls so many helpers, 0 of them maybe, and lets
+ * assistants in. */
 void sgc_team_open_beside(struct sgc_team *team, uint32_t helpers);
 
 /* Waits for those inside, who are on their way out. */
@@ -179,7 +180,8 @@ void sgc_team_work(struct sgc_team *team, struct sgc_marker *marker);
 /* Are so many bytes of roots to be passed on, instead of scanned on the spot? */
 bool sgc_team_wants_roots(const struct sgc_marker *marker, size_t bytes);
 
-/* Gives a piece of the roots to whoever's turn it is.  False if there is no room: the caller scans it. */
+/* Gives a piece of the roots to the marker itself, or without stealing to the marker whose turn it
+ * is.  False if there is no room: the caller scans it. */
 bool sgc_team_give_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
 #endif

@@ -72,7 +72,8 @@ static void visit_by_procedure(struct words *w, uintptr_t start, size_t bytes, u
         visit_uncertainly(w, start, bytes);
 }
 
-/* What the descriptor says by itself; procedures say it only when they are called. */
+/* Visits the words that the descriptor itself names.  A procedure names its words only when it is
+ * called, and is not called here. */
 static void visit_by(struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
 {
     if (sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT))
@@ -87,7 +88,7 @@ static void visit_by(struct words *w, uintptr_t start, size_t bytes, uintptr_t d
         visit_uncertainly(w, start, bytes);
 }
 
-/* What a dead object has led to may be unmapped: then there is nothing. */
+/* Memory that a dead object led to may be unmapped: then the object counts as not set up yet. */
 SGC_BLIND static enum sgc_descriptor_is find_readable(sgc_readable_t readable, uintptr_t start, size_t bytes,
                                                       uintptr_t *descriptor)
 {

@@ -36,8 +36,8 @@ struct sgc_dirty_source {
                                write of a program that runs */
     bool kernel_writes;     /* system calls can write into armed pages; otherwise they fail there with EFAULT */
     bool reported;          /* a page counts as written only if that was reported */
-    bool arms_all;          /* whoever arms a range, or collects with `rearm`, arms all there is: so who does the one does it
-                               once, for everything, and who does the other collects everything */
+    bool arms_all;          /* arming a range, or collecting with `rearm`, arms all ranges: so a
+                               caller arms once, for all, and with `rearm` collects all */
 
     /* For ranges within [low, high), a reservation.  False: nothing is open, and *why says what is missing. */
     bool (*open)(uintptr_t low, uintptr_t high, struct sgc_dirty_refusal *why);
@@ -45,14 +45,15 @@ struct sgc_dirty_source {
     /* Everything counts as written from now on, and no store costs anything any more. */
     void (*close)(void);
 
-    /* Watches [low, high), whole OS pages of committed memory.  What was stored before may still count as written
-     * after.  False: the range, or a part of it, counts as written until it is armed again. */
+    /* Watches [low, high), whole OS pages of committed memory.  A store made before the call may
+     * still count as made after it.  False: the range, or a part of it, counts as written until it
+     * is armed again. */
     bool (*arm)(uintptr_t low, uintptr_t high);
 
-    /* Sets the bit of each dirty OS page of [low, high), bit n % 64 of word n / 64 for the n-th; clears none.  With
-     * `rearm` these pages are watched anew; what was written before that is seen by whoever reads the pages afterwards
-     * (with the world stopped, or behind a barrier of all threads).  False: an error, and all bits are set; nothing may
-     * be watched anew then. */
+    /* Sets the bit of each dirty OS page of [low, high), bit n % 64 of word n / 64 for the n-th;
+     * clears none.  With `rearm` these pages are watched anew; a thread that reads them afterwards
+     * (with the world stopped, or behind a barrier of all threads) sees all earlier writes.  False:
+     * an error, and all bits are set; nothing may be watched anew then. */
     bool (*collect)(uintptr_t low, uintptr_t high, bool rearm, uint64_t *dirty);
 
     /* The source has nothing to do for these where they are NULL. */
@@ -102,8 +103,9 @@ static inline bool sgc_dirty_is_reported(void)
     return sgc_aw_load_acq(&sgc_cards.bytes) != 0;
 }
 
-/* A pointer has been stored there, wherever that is.  What was stored has to be reachable from a stack or a register until this
- * returns, as the thread may be stopped between the store and this.  Any thread, signal handlers too, at any time. */
+/* Reports that a pointer has been stored at `address`, in the heap or elsewhere.  The
+ * pointer's target has to be reachable from a stack or a register until this returns, as the thread
+ * may be stopped between the store and this call.  Any thread, signal handlers too, at any time. */
 static inline void sgc_dirty_report(const void *address)
 {
     uintptr_t bytes = sgc_aw_load_acq(&sgc_cards.bytes), at = (uintptr_t)address - sgc_aw_load(&sgc_cards.low);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Userfaultfd's asynchronous write protection: the kernel itself takes the fault of the first write to a protected page
- * and notes it in the page table, where PAGEMAP_SCAN finds it and protects the page again in one step.  Linux 6.7.
+ * Userfaultfd's asynchronous write protection: the kernel itself takes the fault of the first write
+ * to a protected page and notes it in the page table, where PAGEMAP_SCAN finds it and protects the
+ * page again in one step.  Linux 6.7.
  *
- * Owns two files (platform/own_file_linux.h), which whoever opens and closes the source writes with no collecting thread
- * about.  Once a program has closed them nothing is protected any more, arming fails and all is dirty.
+ * Owns two files (platform/own_file_linux.h), which the thread that opens or closes the source
+ * writes while no thread collects.  Once a program has closed them nothing is protected any more,
+ * arming fails and all is dirty.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Protected pages: arming makes OS pages read-only, and the handler of SIGSEGV makes the one that is stored into
- * writable again.  Works everywhere, and is the last choice: a store into a clean page costs a signal, system calls
- * that write into one fail with EFAULT, some with loss of data (a datagram), and a thread that blocks SIGSEGV and
- * stores into one ends the process.
+ * Protected pages: arming makes OS pages read-only, and the handler of SIGSEGV makes the one that
+ * is stored into writable again.  Works everywhere, and is the last choice: a store into a clean
+ * page costs a signal, system calls that write into one fail with EFAULT, some with loss of data (a
+ * datagram), and a thread that blocks SIGSEGV and stores into one ends the process.
  *
- * What is shared, and under which lock, is in platform/protected_pages.h.
+ * platform/protected_pages.h has the shared state, and says which lock protects it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -92,7 +92,7 @@ static bool open_all(void)
     return !sgc_protected_broken();
 }
 
-/* What cannot be made writable stays watched: there is nobody else who would. */
+/* Pages that cannot be made writable stay watched, so that the fault handler goes on trying. */
 static void protect_close(void)
 {
     uint64_t *bits = sgc_protected.watched;

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The source of programs that report their own writes: a byte for each OS page, a card, says whether one was reported since
- * the page was armed.
+ * The source of programs that report their own writes: a byte for each OS page, a card, says
+ * whether one was reported since the page was armed.
  *
- *   what             written by                          read by           ordering
- *   a card           who collects and arms: WATCHED;     both              release / acquire; between the store of WATCHED
- *                    who reports: WRITTEN, if it is                        and the reading of the page lies a barrier of all
- *                    not so                                                threads
- *   bytes            who opens and closes the source     who reports       release / acquire
- *   the rest         who opens it, before `bytes`        same              by `bytes`
+ *   what       written by                      read by     ordering
+ *   a card     the collector, arming and       both        release / acquire; between the store
+ *              collecting: WATCHED; a                      of WATCHED and the reading of the
+ *              reporter that finds it so:                  page lies a barrier of all threads
+ *              WRITTEN
+ *   bytes      the collector, opening and      reporters   release / acquire
+ *              closing
+ *   the rest   the collector, opening,         reporters   by `bytes`
+ *              before `bytes`
  *
- * A program stores, then reports.  Who reports and finds the card written leaves it, so that threads which report writes to
- * neighbouring pages do not fight for a line; but then nothing of its own says that its store has happened.  The barrier
- * does: for each thread it lies either behind that look, and then the store is seen by who reads the page afterwards; or
- * before it, and then the look has seen WATCHED.  The order of a report that finds the card watched is the release.  The
- * model is tests/model/cards.pml.
+ * A program stores, then reports.  A thread that finds the card WRITTEN leaves it, so that threads
+ * which report writes to neighbouring pages do not fight for a line; but then the thread writes
+ * nothing that shows that its store has happened.  The barrier does: a thread passes it either
+ * after it has read the card, and then the thread that reads the page afterwards sees the store; or
+ * before, and then it has read WATCHED.  A report that finds the card WATCHED is ordered by its
+ * release.  The model is tests/model/cards.pml.
  *
  * Cards stay in memory when the source is closed, since a thread may be about to write one.
  */

@@ -2,11 +2,13 @@
 /*
  * Several words at a time: see platform/find_pointers.h.  [any]
  *
- * Nothing behind a range is read, not even by a masked load: that would wait for a line that nobody has asked for.  Fewer
- * words than fit are followed by zeros, and zero lies in no range that a heap can have.
+ * Nothing behind a range is read, not even by a masked load: that would wait for a line that nobody
+ * has asked for.  Fewer words than fit are followed by zeros, and zero lies in no range that a heap
+ * can have.
  *
- * Words may change while they are read.  What is compared is what is written: from the distance on the compiler has a value
- * that it cannot compute again from memory, as it would like to where an instruction takes an operand from there.
+ * Words may change while they are read.  The distance that is compared is the one that is stored:
+ * an empty asm statement keeps the compiler from computing it again from memory, as it would like
+ * to where an instruction takes an operand from there.
  */
 #include <immintrin.h>
 #include <stdbool.h>
@@ -134,17 +136,18 @@ static const uint64_t together[16] = {
     [15] = PAIR(0, 0) | PAIR(1, 1) | PAIR(2, 2) | PAIR(3, 3),
 };
 
-/* By the same: how many places they take. */
+/* By the set of words that are inside: the bytes of places that they take. */
 static const uint64_t places[16] = {
     0, SIZE(1), SIZE(1), SIZE(2), SIZE(1), SIZE(2), SIZE(2), SIZE(3), SIZE(1), SIZE(2), SIZE(2), SIZE(3), SIZE(2), SIZE(3),
     SIZE(3), SIZE(4),
 };
 
-/* There is no unsigned comparison: the highest bits are turned over.  What is added, and the limit: */
+/* The operands of an unsigned comparison, which AVX2 does not have: a signed one of values whose
+ * highest bits are inverted ("turned"). */
 struct bounds {
-    __m256i minus_base;             /* to words, gives distances, */
-    __m256i turned;                 /* and this gives them turned over at once */
-    __m256i turn;                   /* to distances */
+    __m256i minus_base;             /* added to words, gives distances */
+    __m256i turned;                 /* added to words, gives turned distances */
+    __m256i turn;                   /* added to distances, turns them */
     __m256i turned_limit;
 };
 

@@ -4,15 +4,16 @@
  *
  * A thread that holds a lock is inside a section and under a guard, so no lock is held by a stopped
  * thread, and no client handler can run or longjmp out of it.  Locks are taken in ascending rank;
- * debug builds check that.  A thread that has to wait for its first lock leaves the section
- * for the wait, so that it can be stopped meanwhile; one that already holds a lock waits inside, which is
+ * debug builds check that.  A thread that has to wait for its first lock leaves the section for the
+ * wait, so that it can be stopped meanwhile; one that already holds a lock waits inside, which is
  * bounded because every holder is inside a bounded section.
  *
  * Threads without a section (self == NULL) may use locks only while they cannot be stopped: before
  * the first thread is registered, and in the child of a fork.
  *
- *   word: 0 free, 1 held, 2 held and somebody sleeps.  Written by whoever takes or frees the lock:
- *   taking is an acquire, freeing a release on this word, which hands over everything written under it.
+ *   word: 0 free, 1 held, 2 held and somebody sleeps.  Written by the thread that takes or frees
+ *   the lock: taking is an acquire, freeing a release on this word, which hands over everything
+ *   written under it.
  */
 #ifndef SGC_PLATFORM_LOCK_H
 #define SGC_PLATFORM_LOCK_H

@@ -31,7 +31,7 @@ size_t sgc_os_page_size(void)
     return size;
 }
 
-/* What is read once is kept by the file that uses it. */
+/* Each of the two keeps its result in a variable of its own file. */
 void sgc_platform_init(void)
 {
     (void)sgc_os_page_size();

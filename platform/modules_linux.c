@@ -64,7 +64,7 @@ struct sgc_range sgc_own_large(size_t i)
 
 /* ---- which modules are collectors ---------------------------------------------------------------- */
 
-/* What a module says of itself. */
+/* From a module's own dynamic section. */
 struct identity {
     const char *soname;         /* "" if it has none */
     bool filter;                /* its symbols are looked up in libsgc */
@@ -221,8 +221,8 @@ static void add_without(struct sgc_modules *modules, struct sgc_range whole, str
         add_without(modules, (struct sgc_range){ hole.hi, whole.hi }, holes);
 }
 
-/* What the loader makes read-only once it has relocated the module: whole OS pages, so the last
- * part of the segment may stay writable. */
+/* The range that the loader makes read-only once it has relocated the module: whole OS pages, so
+ * the last part of the segment may stay writable. */
 static struct sgc_range relro_of(const struct dl_phdr_info *info)
 {
     const ElfW(Phdr) *segment = segment_of(info, PT_GNU_RELRO);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is written once, from its beginning to its end, and appears under its name when it is complete.  By raw system
- * calls: with the world stopped, and where a thread must not be cancelled.
+ * A file that is written once, from its beginning to its end, and appears under its name when it is
+ * complete.  By raw system calls: with the world stopped, and where a thread must not be cancelled.
  *
- * It is written beside the place it is meant for, under a name that nobody can know ahead; what is there already stays until it
- * is replaced.  Where there is something that is no file, such as a pipe, that is written to directly.  What may be there,
- * and who may read a new file: platform/written_file.h.
+ * The file is written in the same folder under a name that nobody can know ahead; an older file
+ * stays until it is replaced.  Something of that name that is no file, such as a pipe, is written
+ * to directly.  platform/written_file.h says to which things SGC writes, and who may read a new
+ * file.
  *
  * One thread at a time.  [any]
  */

@@ -32,7 +32,7 @@ static bool refused(struct sgc_out_file *file, long result)
     return fail(file, -result);
 }
 
-/* What is there: S_IFREG, S_IFDIR ...; 0: nothing. */
+/* The type of the file at `path`: S_IFREG, S_IFDIR ...; 0: none is found. */
 static mode_t type_of(const char *path)
 {
     struct stat status;

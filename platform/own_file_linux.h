@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that the collector keeps open.  A program may close all descriptors there are, as daemons do, and open files of
- * its own, which get the same numbers.  So a descriptor is asked which file it is before it is used or closed.  (Between the
- * question and the use another thread may do all that; it would have to be that quick.)
+ * Files that the collector keeps open.  A program may close all descriptors there are, as daemons
+ * do, and open files of its own, which get the same numbers.  So a descriptor is asked which file
+ * it is before it is used or closed.  (Between the question and the use another thread may do all
+ * that; it would have to be that quick.)
  *
- * Each belongs to whoever opens and closes it.  [any]
+ * Each belongs to the caller that opens and closes it.  [any]
  */
 #ifndef SGC_PLATFORM_OWN_FILE_LINUX_H
 #define SGC_PLATFORM_OWN_FILE_LINUX_H

@@ -49,19 +49,21 @@ void *sgc_mem_reserve(size_t bytes, size_t align);
  * Committed memory goes into core dumps.  [any] */
 bool sgc_mem_commit(void *start, size_t bytes);
 
-/* Both: zeroed memory of our own, `bytes` rounded up to OS pages; for sgc_mem_release.  NULL, and nothing is kept,
- * if the system refuses.  [any] */
+/* Obtains zeroed memory of our own, `bytes` rounded up to OS pages; for sgc_mem_release.  NULL, and
+ * nothing is kept, if the system refuses.  [any] */
 void *sgc_mem_obtain(size_t bytes);
 
-/* The same, but a fork zeroes the child's copy, whatever a thread that the child does not have was doing to it.  NULL, too, if
- * the system cannot (Linux before 4.14).  [any] */
+/* Obtains memory as sgc_mem_obtain does, but a fork zeroes the child's copy, whatever a thread that
+ * the child does not have was doing to it.  NULL, too, if the system cannot do that (Linux before
+ * 4.14).  [any] */
 void *sgc_mem_obtain_wiped(size_t bytes);
 
 /* Gives the backing of a committed range back; it stays committed and reads as zero.  False when
  * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
 
-/* The same, and a fork shares it with the child: what one of a family of processes writes all of them read.  [any] */
+/* Obtains zeroed memory that a fork shares with the child: all of a family of processes read what
+ * one of them writes.  NULL if the system refuses.  [any] */
 void *sgc_mem_obtain_shared(size_t bytes);
 
 /* The size of the huge pages that the system makes of anonymous memory where it is asked to, bytes; 0 if it makes none.
@@ -146,8 +148,8 @@ int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file);
 
 /* ---- caches (caches_linux.c); nodes and processors: platform/topology.h -------------------------- */
 
-/* Bytes of the first processor's data (or unified) cache of that level; 0 if the system does not say.  `root`: likewise.
- * [any] */
+/* Bytes of the first processor's data (or unified) cache of that level; 0 if the system does not
+ * say.  `root`: "/sys".  [any] */
 size_t sgc_cache_bytes(const char *root, int level);
 
 /* ---- time (clock_posix.c) ---------------------------------------------------------------------- */
@@ -171,9 +173,10 @@ void sgc_spin_hint(void);
 
 /* ---- a barrier of all threads (barrier_linux.c) -------------------------------------------------- */
 
-/* Each thread of the process passes a full memory barrier between the call and its return, whatever it is doing: what it
- * stored before is seen by the caller afterwards, and what the caller did before is seen by what it loads after.  Some
- * microseconds.  False: the system refuses, and nothing is ordered.  [any] */
+/* Each thread of the process passes a full memory barrier between the call and its return, whatever
+ * it is doing: the caller afterwards sees its stores before the barrier, and its loads after the
+ * barrier see all that the caller did before the call.  Some microseconds.  False: the system
+ * refuses, and nothing is ordered.  [any] */
 bool sgc_barrier_all_threads(void);
 
 /* ---- threads and signals (threads_linux.c) -------------------------------------------------------- */
@@ -191,8 +194,9 @@ int sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal);
  * also when it cannot be read.  [any] */
 bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal);
 
-/* Has the thread ended, though the system still knows its number?  So it is with the first thread while others go on, and with
- * one whose debugger has not looked yet.  Likewise.  [any] */
+/* Has the thread ended, though the system still knows its number?  The first thread is in this
+ * state while others go on, and so is one whose debugger has not looked yet.  Raw system calls
+ * only; false also when /proc cannot be read.  [any] */
 bool sgc_thread_is_over(sgc_tid_t tid);
 
 /* The signals that wait for the calling thread, or for whichever takes them, while it blocks them: bit n - 1 for signal n.
@@ -215,7 +219,8 @@ void sgc_signal_unblock(int signal);
 typedef void (*sgc_signal_handler_t)(int signal, siginfo_t *info, void *context);
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler);
 
-/* What is done now when the signal comes.  SGC_SIGNAL_HANDLED, too, when the system does not tell.  [any] */
+/* The present disposition of a signal; SGC_SIGNAL_HANDLED, too, if the system does not tell.
+ * [any] */
 enum sgc_signal_fate {
     SGC_SIGNAL_HANDLED,         /* this handler runs */
     SGC_SIGNAL_PLAIN,           /* the system's default, or it is ignored */
@@ -227,8 +232,8 @@ enum sgc_signal_fate sgc_signal_fate(int signal, sgc_signal_handler_t handler);
  * when the system refuses.  [outside] */
 bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *name);
 
-/* What starts service threads: pthread_create, unless the layers above define a function of that
- * name themselves and know the real one. */
+/* Sets the function that starts service threads: pthread_create, unless the layers above define a
+ * function of that name themselves and know the real one. */
 typedef int (*sgc_thread_creator_t)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 void sgc_thread_set_creator(sgc_thread_creator_t creator);
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The OS pages of one range of memory, of which some are read-only until somebody stores into them: what is known of each, and
- * the calls that protect and open them.  Who does that, and when, is platform/dirty_mprotect.c.
+ * The OS pages of one range of memory, of which some are read-only until somebody stores into them:
+ * the state of each page, and the calls that protect and open pages.  platform/dirty_mprotect.c
+ * decides when to call them.
  *
- *   word                        written by                        read by                     under
- *   watched, a bit an OS page   arming, collecting (set);         the same                    `lock`
- *                               the handler (clears)
- *   kept, a bit an OS page      keep_open (sets), rest            arming                      `lock`
- *   the rest                    opening, closing, arming,         the handler                 `lock`
- *                               collecting, the handler
+ *   word                      written by                       read by              under
+ *   watched, a bit an         arming, collecting (set);        all of these         `lock`
+ *   OS page                   the handler, keep_open, rest,
+ *                             closing (clear)
+ *   kept, a bit an OS page    keep_open (sets), rest (clears)  arming, collecting   `lock`
+ *   the rest                  all of these, opening            all of these         `lock`; none to
+ *                                                                                   read `broken`
  *
- * A page's bit is set before it is protected and cleared after it is writable, so no page without a bit is protected by us.
- * Whoever holds the lock has all signals blocked that stop threads, and stores into no watched page: it is running.  The
- * lock lies in memory that is zeroed in the child of a fork, where its holder may not exist.
+ * A page's bit is set before it is protected and cleared after it is writable, so no page without a
+ * bit is protected by us.  The thread that holds the lock has all signals blocked that stop
+ * threads, and stores into no watched page, so it goes on running.  The lock lies in memory that is
+ * zeroed in the child of a fork, where its holder may not exist.
  *
  * Pages have numbers, from 0 at the range's begin.
  */

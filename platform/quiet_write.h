@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing for which no signal ends the program.  A write(2) beyond the limit on sizes of files raises SIGXFSZ, one to a pipe
- * that nobody reads SIGPIPE, both in the thread that writes; the program has asked for neither, as it has not written.  Here
- * both are errors only, EFBIG and EPIPE.  What the program has blocked, or has pending, stays as it was.
+ * Writing for which no signal ends the program.  A write(2) beyond the limit on sizes of files
+ * raises SIGXFSZ, one to a pipe that nobody reads SIGPIPE, both in the thread that writes; the
+ * program has asked for neither, as it has not written.  Here both are errors only, EFBIG and
+ * EPIPE.  The signals that the program has blocked, and those that are pending, stay so.
  *
  * By raw system calls, which leave errno alone.  [any]
  */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What only the processor's own file can know.  Each registers_<arch>.h gives
+ * The parts that differ between processors.  Each registers_<arch>.h gives
  *
  *   sgc_stack_pointer()           the stack pointer within the caller's frame; always inlined
  *   sgc_arch_thread_pointer()     the register that thread-local variables are found by
  *   sgc_arch_dtv(tp)              where glibc keeps the dynamic thread vector's address
  *   sgc_arch_pause()              tells the processor that we spin
  *   sgc_arch_forget_argument()    overwrites the register of a first argument, unless results have the same
+ *   SGC_RED_ZONE                  bytes below its stack pointer that a leaf function may use
  *
- * Each registers_<arch>.c has sgc_forget_vectors and sgc_with_registers.  In the latter a caller's value is either still in its
- * register, and then in `saved`, or the compiler has spilled it into this frame to use the register itself.  Both lie above the
- * stack pointer read there.  No setjmp: glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move
- * `saved` off the stack.
+ * Each registers_<arch>.c has sgc_forget_vectors and sgc_with_registers.  In the latter a caller's
+ * value is either still in its register, and then in `saved`, or the compiler has spilled it into
+ * this frame to use the register itself.  Both lie above the stack pointer read there.  No setjmp:
+ * glibc stores frame and stack pointers scrambled.  No AddressSanitizer: it would move `saved` off
+ * the stack.
  */
 #ifndef SGC_PLATFORM_REGISTERS_H
 #define SGC_PLATFORM_REGISTERS_H
@@ -24,7 +26,8 @@
 #error "SGC runs on x86-64 and aarch64; a new architecture needs platform/registers_<arch>.h and .c"
 #endif
 
-/* Where the frames of the calling function's caller end: the same for two calls from one place, however deep they go. */
+/* The lower end of the frame of the calling function's caller: equal for two calls from one place,
+ * however deep they go. */
 #define sgc_callers_stack_pointer() ((uintptr_t)__builtin_dwarf_cfa())
 
 #endif

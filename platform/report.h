@@ -26,8 +26,8 @@ size_t sgc_vformat(char *buffer, size_t size, const char *format, va_list args);
 /* Makes "?" of each byte that could disturb a terminal: controls, and what is no UTF-8.  Returns `text`. */
 char *sgc_make_shown(char *text);
 
-/* "SGC: warning: ..." and "SGC: error: ..." lines.  Warnings go through the hook if one is set.  What they quote of
- * strangers is made to be shown. */
+/* "SGC: warning: ..." and "SGC: error: ..." lines.  Warnings go through the hook if one is set.
+ * Each line passes sgc_make_shown, as it may quote text of others. */
 void sgc_warn(const char *format, ...) SGC_PRINTF(1, 2);
 void sgc_error(const char *format, ...) SGC_PRINTF(1, 2);
 
@@ -41,8 +41,8 @@ _Noreturn void sgc_fatal(const char *format, ...) SGC_PRINTF(1, 2);
  * line without the newline. */
 void sgc_report_to(int fd);
 
-/* The same for a descriptor that the program knows nothing of: it may close it, and open a file of its own that gets the same
- * number.  Messages go to 2 then. */
+/* Sends messages to a descriptor that the program knows nothing of.  When the program has closed
+ * it, and perhaps opened a file of its own that got the same number, messages go to 2. */
 void sgc_report_to_own(int fd);
 int sgc_report_fd(void);
 void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const char *line));

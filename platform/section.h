@@ -53,7 +53,8 @@ enum { SGC_BRIEF_ASKED = 1 };   /* in `brief`: stack pointers are even */
 
 struct sgc_section {
     uintptr_t sp;               /* 0 outside sections, or of one that was left */
-    sgc_aw_t brief;             /* likewise of brief ones; bit 0: a stop is asked for (platform/brief.h) */
+    sgc_aw_t brief;             /* as sp, of brief ones too; bit 0: a stop is asked for
+                                 * (platform/brief.h) */
     sgc_a32_t state;            /* SGC_STATE_* */
     uint32_t held;              /* ranks of the locks held, one bit each */
     uint32_t guards;            /* depth of sgc_guard_enter */
@@ -63,13 +64,13 @@ struct sgc_section {
     sigset_t signals;           /* the mask to put back when the last guard goes */
 };
 
-/* What a section does that it cannot do by itself; set once by the layers above. */
+/* Actions that a section cannot take by itself; set once by the layers above. */
 struct sgc_section_hooks {
     void (*park)(struct sgc_section *self);         /* sleep until the world runs again */
     void (*repair)(struct sgc_section *self);       /* a section was abandoned */
     void (*stay)(struct sgc_section *self);         /* sleep until not suspended any more */
     void (*seam)(void);                             /* NULL, or delays at random (torture) */
-    /* What sgc_section_sleep does; NULL: it simply sleeps. */
+    /* Called by sgc_section_sleep; NULL: the thread simply sleeps. */
     void (*sleep)(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 };
 SGC_INNER struct sgc_section_hooks sgc_section_hooks;
@@ -109,8 +110,8 @@ void sgc_section_used_inside(const struct sgc_section *self) __attribute__((nore
 /* The stack pointer moves less than that within a brief section; the frame of a signal is larger. */
 enum { SGC_BRIEF_FRAME = 512 };
 
-/* What `brief` holds as a stack pointer; 0 when no brief section is recorded, or it is over and sgc_brief_look follows
- * (unless it was left just there). */
+/* The stack pointer in `brief`, of a brief section or a full one; 0 when none is recorded, or a
+ * brief one is over and sgc_brief_look follows (unless it was left just there). */
 static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
 {
     uintptr_t brief = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;

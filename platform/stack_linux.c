@@ -18,14 +18,16 @@
 
 /* ---- what the C library knows ---------------------------------------------------------------- */
 
-/* What the loader found at the program's start: below it the first frames, above it arguments and environment. */
+/* The stack pointer at the program's start, noted by the loader: the first frames lie below it,
+ * arguments and environment above. */
 extern void *__libc_stack_end __attribute__((weak));
 
 /*
- * glibc's pthread_getattr_np allocates, and a thread that allocates for the first time is given an arena of 64 MB of address
- * space, which a process under RLIMIT_AS does not have for each thread.  What it answers stands in the thread's descriptor,
- * at its handle: the lowest address of the stack's block, its size, and the size of the guard at its lower end.  Where in the
- * descriptor, the first thread tells: its own has no block, and for a size __libc_stack_end.
+ * glibc's pthread_getattr_np allocates, and a thread that allocates for the first time is given an
+ * arena of 64 MB of address space, which a process under RLIMIT_AS does not have for each thread.
+ * The thread's descriptor, at its handle, holds the answer: the lowest address of the stack's
+ * block, its size, and the size of the guard at its lower end.  The first thread's descriptor shows
+ * where these words are: its own block is 0, and its size __libc_stack_end.
  */
 enum { DESCRIPTOR_WORDS = 256 };        /* of glibc's, at least, where it does not end at the thread pointer */
 

@@ -33,7 +33,8 @@ bool sgc_stretch_open(struct sgc_stretch *stretch, size_t bytes, size_t align);
 /* Makes at least the first `have` bytes usable; what comes new reads as zero.  False: nothing has changed. */
 bool sgc_stretch_grow(struct sgc_stretch *stretch, size_t have);
 
-/* What lies below `have` is passed over: somebody else has it, or a part of it.  Such a stretch is never closed. */
+/* Passes over the addresses below `have`: somebody else has them, or a part of them.  Such a
+ * stretch is never closed. */
 static inline void sgc_stretch_pass(struct sgc_stretch *stretch, size_t have)
 {
     sgc_assert(stretch->have <= have && have <= stretch->bytes);

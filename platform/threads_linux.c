@@ -46,7 +46,8 @@ static bool mask_has(const char *hex, int signal)
     return sgc_parse_number(&hex, 16, &mask) && ((mask >> (signal - 1)) & 1);
 }
 
-/* What /proc/self/task/TID/status says after that name; NULL if it does not.  In `line`, which has that many bytes. */
+/* The text after `name` in /proc/self/task/TID/status; NULL if there is none.  It lies in `line`,
+ * which has `bytes` bytes. */
 static const char *status_of(sgc_tid_t tid, const char *name, char *line, size_t bytes)
 {
     struct sgc_reader reader;

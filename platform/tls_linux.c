@@ -16,32 +16,35 @@
  * None of this is promised by glibc, so sgc_tls_layout_verified compares it with what the loader
  * says about each module of the calling thread.
  *
- * What a stopped thread's vector may look like:
- *  - Old.  Module numbers are used again after dlclose, and a thread learns of that only when it next
- *    asks for a block.  Its entry then still leads to the old module's block (not freed yet, as the same step frees
- *    it), which may be smaller than the new module's.  Words behind it are not the module's, which a
- *    conservative scan may bear, but they may be not mapped, which it may not.
- *  - Being replaced.  The loader enlarges a vector with realloc when a module number exceeds its room, 14
- *    more than the process had when the thread began.  If the thread is stopped there between freeing
- *    the old one and noting the new, the old memory may already be somebody else's.  malloc writes its
- *    links over the first words of what is freed, so the room becomes absurd, and the thread is
- *    then said to have no block; if the memory is in use again, any word may come out.
+ * A stopped thread's vector may be in one of two bad states:
+ *  - Old.  Module numbers are used again after dlclose, and a thread learns of that only when it
+ *    next asks for a block.  Its entry then still leads to the old module's block (not freed yet,
+ *    as the same step frees it), which may be smaller than the new module's.  Words behind it are
+ *    not the module's, which a conservative scan may bear, but they may be not mapped, which it may
+ *    not.
+ *  - Being replaced.  The loader enlarges a vector with realloc when a module number exceeds its
+ *    room, 14 more than the process had when the thread began.  If the thread is stopped there
+ *    between freeing the old one and noting the new, the old memory may already be somebody else's.
+ *    malloc writes its links over the first words of what is freed, so the room becomes absurd, and
+ *    the thread is then said to have no block; if the memory is in use again, any word may come
+ *    out.
  * Therefore nothing is believed: each OS page is asked about before it is read, and a block ends
  * where the readable memory ends.
  *
- * That costs system calls for each thread and module, and is needed for few modules.  The blocks of all that
- * the program starts with, and of some loaded later, lie at the same distance from every thread's
- * thread pointer: in the static area, which libc allocates together with the thread's control block, of one size
- * for all threads.  Such a module stays there until it is unloaded.  No interface tells which those are; it
- * is concluded (sgc_tls_learn) from two facts:
- *  - the loader said, when the list was made, that the calling thread has the block at distance d.  That is
- *    true of the module loaded now, whereas a vector may be old;
- *  - the vector of some thread leads to a block of its own at distance d inside its own stack's mapping, where it has
- *    its static area.  Memory that libc allocates for a block lies in no thread's stack.
- * The second fact says that d lies in the static area, be the entry old or not.  So the first block lies in
- * the static area of its thread, and the module is one of those.  Both are needed: the first thread's static area is
- * not in its stack, and from an old entry alone it would follow that a new module with the number of a
- * static one that was unloaded is static.
+ * That costs system calls for each thread and module, and is needed for few modules.  The blocks of
+ * all that the program starts with, and of some loaded later, lie at the same distance from every
+ * thread's thread pointer: in the static area, which libc allocates together with the thread's
+ * control block, of one size for all threads.  Such a module stays there until it is unloaded.  No
+ * interface tells which those are; it is concluded (sgc_tls_learn) from two facts:
+ *  - the loader said, when the list was made, that the calling thread has the block at distance d.
+ *    That is true of the module loaded now, whereas a vector may be old;
+ *  - the vector of some thread leads to a block of its own at distance d inside its own stack's
+ *    mapping, where it has its static area.  Memory that libc allocates for a block lies in no
+ *    thread's stack.
+ * The second fact says that d lies in the static area, be the entry old or not.  So the first block
+ * lies in the static area of its thread, and the module is one of those.  Both are needed: the
+ * first thread's static area is not in its stack, and from an old entry alone it would follow that
+ * a new module with the number of a static one that was unloaded is static.
  */
 #include <errno.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /sys and hwloc have in common: how a topology is put together.  Owns nothing; runs on any thread. */
+/* Building a topology, for the readers of /sys and of hwloc.  Owns nothing; runs on any thread. */
 #include "platform/topology.h"
 
 #include <limits.h>

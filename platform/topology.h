@@ -2,9 +2,10 @@
 /*
  * The memory nodes and processors of the machine: from /sys, or from hwloc.
  *
- * A node is an index here, not the system's number.  Only nodes whose memory this process may use have one; the others are kept
- * apart, and their processors count as of the nearest that has one.  What a machine has beyond the tables is left out: such
- * processors are unknown, and so is the memory of such nodes.
+ * A node is an index here, not the system's number.  Only nodes whose memory this process may use
+ * have an index; the others are kept apart, and their processors count as those of the nearest node
+ * with one.  Processors and nodes for which the tables have no room are left out: such processors
+ * are unknown, and so is the memory of such nodes.
  */
 #ifndef SGC_PLATFORM_TOPOLOGY_H
 #define SGC_PLATFORM_TOPOLOGY_H

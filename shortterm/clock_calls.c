@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs do with clocks of their own; refreshes by them are in shortterm/refresh.c.  On any mutator.
+ * The public functions for clocks that the program makes; refreshes by these clocks are in
+ * shortterm/refresh.c.  On any mutator.
  */
 #include "gc/api/internal.h"
 

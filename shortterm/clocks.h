@@ -30,8 +30,8 @@ static inline void sgc_clock_over(struct sgc_dates *d, struct sgc_date_buffer *o
         sgc_date_pages_give(&d->pool, first, last, section);
 }
 
-/* A tick, of which the lists of one clock hear.  What the program does with objects may leave it, by a jump or an exception: so
- * that comes last. */
+/* A tick of one clock, for its dates of objects and of regions.  Objects expire last: the program's
+ * function for one may leave the tick by a jump or an exception. */
 __attribute__((always_inline))
 static inline void sgc_clock_go_on(struct sgc_dates *d, struct sgc_date_buffer *objects, struct sgc_date_buffer *regions)
 {

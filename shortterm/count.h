@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The number of dates of one object.  What its two bytes say, and why that is exact: shortterm/count_rules.h.
+ * The number of dates of one object.  shortterm/count_rules.h says what its two bytes mean, and why
+ * the number is exact.
  *
- *   own      the thread that owns the page, in a       the same;      relaxed: what tells a thread of the object, and its owner
- *            section; who has the object to itself;    others: see    that this thread has a date, orders it; and exchanges of
- *            the collecting thread, world stopped      the rules      `others` before and after
+ *   own      the thread that owns the page, in a       the same;      relaxed: ordered by the message that tells a thread of
+ *            section; the thread that has the object   others: see    the object, and its owner that this thread has a date;
+ *            to itself; the collecting thread, world   the rules      and by exchanges of `others` before and after
+ *            stopped
  *   others   any thread, in a section: by exchange;    the same       acquire-release: the last one sees what all others did
  *            the collecting thread, world stopped                     to the object
  *

@@ -12,9 +12,9 @@
  * Each number stays at 127 once it is there, so that the object never loses its last date, and is left to the tracer; and so is
  * what comes to its place, until all is counted anew.
  *
- * The owner writes `own` without any order.  Everything that two threads have to agree about is one exchange of `others`, made
- * by a thread that still has a date of the object; so whoever looks does not look at an object that has been freed, and the
- * place taken by another one.
+ * The owner writes `own` without any order.  Everything that two threads have to agree about is one
+ * exchange of `others`, made by a thread that still has a date of the object; so none of them looks
+ * at an object that has been freed, and whose place another one has taken.
  *
  *   owner's last   others is 0: nobody else has a date, the object is the owner's.  Else ALONE is set, and only then `own`
  *                  becomes 0
@@ -37,7 +37,7 @@
 enum {
     SGC_COUNT_STUCK = 127,          /* the largest number: it never changes again */
     SGC_COUNT_FREEABLE = 128,       /* in `own` */
-    SGC_COUNT_EXPIRED = 128,        /* likewise, in another mode */
+    SGC_COUNT_EXPIRED = 128,        /* in `own`, in another mode */
     SGC_COUNT_ALONE = 128,          /* in `others` */
     SGC_COUNT_LOOKING = 128,        /* the whole of `others` */
 };
@@ -97,7 +97,8 @@ static inline uint8_t sgc_count_joined(uint8_t others)
     return (uint8_t)sgc_count_others_number(others);
 }
 
-/* After one of its dates is over.  LOOKING: once more; else *last: whoever makes the exchange has the object to itself. */
+/* After one of its dates is over.  LOOKING: once more; else *last: the thread that makes the
+ * exchange has the object to itself. */
 static inline uint8_t sgc_count_others_taken(uint8_t others, uint8_t own, bool *last)
 {
     bool only = sgc_count_others_number(others) == 1, has_none = sgc_count_number(own) == 0;

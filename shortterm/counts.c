@@ -108,7 +108,8 @@ void sgc_counts_wipe(void)
     each_count(wipe);
 }
 
-/* Whoever keeps an object meanwhile: the world is stopped. */
+/* The is_gone of sgc_counts_forget_gone, for forget_gone.  The world is stopped, so no other thread
+ * sets `kept` meanwhile. */
 SGC_STATE static bool (*gone)(size_t granule);
 
 static void forget_gone(struct sgc_count *count)

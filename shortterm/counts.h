@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of dates of all objects: a table of two bytes a granule, beside the heap, for the modes in which an object's
- * last date means something.  What the bytes say, and why that is exact: shortterm/count_rules.h.
+ * The numbers of dates of all objects: a table of two bytes a granule, beside the heap, for the
+ * modes in which an object's last date means something.  shortterm/count_rules.h says what the
+ * bytes mean, and why the numbers are exact.
  *
  * The table is reserved whole, and committed arena by arena, when an object there gets its first date.
  *
- *   of       sgc_counts_init, once, before any date    everybody      who makes dates has seen that it was made
- *   ready    who needs an arena's part: 1              everybody      release, when it is committed / acquire
- *   doubt    who counts in vain: 1; the collecting     the collecting relaxed; stopping the world
- *            thread: 0                                 thread
- *   kept     who keeps what may be freed: 1; the       likewise       likewise
- *            collecting thread
+ *   of       sgc_counts_init, once, before any date    everybody      threads that make dates have seen it made
+ *   ready    a thread that needs an arena's part: 1    everybody      release, when it is committed / acquire
+ *   doubt    a thread that counts in vain: 1; the      the collecting relaxed; stopping the world
+ *            collecting thread: 0                      thread
+ *   kept     a thread that keeps an object that may    the collecting relaxed; stopping the world
+ *            be freed: 1; the collecting thread        thread
  *
  * An object that has lost a number to a jump, or has had too many dates, is the tracer's, and so is each that comes to its
  * place, until all is counted anew.
@@ -71,8 +72,8 @@ static inline void sgc_counts_doubt(void)
 /* To count anew: all numbers become 0, then each date is added again. */
 void sgc_counts_wipe(void);
 
-/* What the program has said of objects that have no date, and are gone, is forgotten: before others come to their places.
- * World stopped, a mark is complete. */
+/* Forgets FREEABLE, which the program has set, for objects that have no date and are gone, before
+ * others come to their places.  World stopped, a mark is complete. */
 void sgc_counts_forget_gone(bool (*is_gone)(size_t granule));
 
 /* ---- in a section ---- */
@@ -83,8 +84,9 @@ static inline bool sgc_counts_ready(size_t granule)
     return sgc_a8_load_acq(&sgc_counts.ready[granule >> SGC_ARENA_GRANULES_LOG]) != 0;
 }
 
-/* An object gets a date more, by a thread that owns its page (or not).  What the word of the date has to say of it.  Where
- * sgc_counts_ready says so. */
+/* Counts a date more of an object, made by the owner of its page (`own`) or by another thread.
+ * Returns the tag for the word of the date: 0 or SGC_DATE_OTHER.  Only where sgc_counts_ready says
+ * yes. */
 static inline uintptr_t sgc_counts_add(size_t granule, bool own)
 {
     struct sgc_count *count = &sgc_counts.of[granule];
@@ -118,8 +120,8 @@ static inline bool sgc_counts_take(size_t granule, bool other)
     return last;
 }
 
-/* For a date of the owner's, by it: will taking it off need no exchange?  Then: the same, with what the first has left in *own.
- * In one section. */
+/* For a date of the owner's, by the owner: can sgc_counts_take_easily take it off, which makes no
+ * exchange?  It gets *own, and belongs to the same section. */
 static inline bool sgc_counts_easy(size_t granule, uint8_t *own)
 {
     sgc_assert(sgc_counts_ready(granule));
@@ -132,7 +134,7 @@ static inline bool sgc_counts_take_easily(size_t granule, uint8_t own)
     return sgc_count_take_easily(&sgc_counts.of[granule], own);
 }
 
-/* The program has said that the object may be freed.  By who has just allocated it. */
+/* The program has said that the object may be freed.  By the thread that has just allocated it. */
 static inline void sgc_counts_set_freeable(size_t granule)
 {
     sgc_a8_t *own = &sgc_counts.of[granule].own;
@@ -141,13 +143,14 @@ static inline void sgc_counts_set_freeable(size_t granule)
     sgc_a8_store(own, sgc_a8_load(own) | SGC_COUNT_FREEABLE);
 }
 
-/* Has it?  By who has the object to itself after its last date. */
+/* Has the program said that the object may be freed?  By the thread that has it to itself after its
+ * last date. */
 static inline bool sgc_counts_freeable(size_t granule)
 {
     return (sgc_a8_load(&sgc_counts.of[granule].own) & SGC_COUNT_FREEABLE) != 0;
 }
 
-/* It is freed: that is forgotten.  By who has it to itself, and frees it. */
+/* Forgets FREEABLE, or EXPIRED.  By the thread that has the object to itself, and frees it. */
 static inline void sgc_counts_free(size_t granule)
 {
     sgc_a8_t *own = &sgc_counts.of[granule].own;
@@ -157,13 +160,14 @@ static inline void sgc_counts_free(size_t granule)
         sgc_a8_store(own, sgc_count_number(sgc_a8_load(own)));
 }
 
-/* It stays, without a date, and may have one again. */
+/* Notes that an object stays without a date, and may have one again. */
 static inline void sgc_counts_keep(void)
 {
     sgc_a32_store(&sgc_counts.kept, 1);
 }
 
-/* verify: is it noted that the object, which has no date, has expired?  By who has it to itself, or world stopped. */
+/* verify: is it noted that the object, which has no date, has expired?  By the thread that has it
+ * to itself, or world stopped. */
 static inline bool sgc_counts_expired(size_t granule)
 {
     return sgc_counts_ready(granule) && sgc_a8_load(&sgc_counts.of[granule].own) == SGC_COUNT_EXPIRED &&

@@ -35,8 +35,8 @@ static inline struct sgc_date_list *sgc_date_buffer_list(const struct sgc_date_b
     return &b->list[at < b->lists ? at : at - b->lists];
 }
 
-/* A tick: the list whose dates are over now.  The clock goes on first, so that who leaves by a jump leaves dates that are over
- * late.  In a section. */
+/* A tick: the list whose dates are over now.  The clock goes on first, so that a jump in between
+ * leaves dates that are over late.  In a section. */
 __attribute__((always_inline))
 static inline struct sgc_date_list *sgc_date_buffer_tick(struct sgc_date_buffer *b)
 {

@@ -23,8 +23,8 @@ struct sgc_date_list {
 /* SGC_DATES_END, for lists without a page.  Never written. */
 extern uintptr_t sgc_dates_none;
 
-/* What is over: pages whose dates go up to an SGC_DATES_END in each.  `begin`: the first word of the first page that has not
- * been taken off yet. */
+/* A queue of dates that are over: pages whose dates go up to an SGC_DATES_END in each.  `begin`:
+ * the first word of the first page that has not been taken off yet. */
 struct sgc_date_queue {
     struct sgc_date_page *first, *last;
     uint32_t begin;
@@ -73,10 +73,12 @@ typedef bool (*sgc_date_stays_t)(void *arg, const uintptr_t *date);
 void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *pool, uint32_t words, sgc_date_stays_t stays,
                            void *arg);
 
-/* Its dates begin with the first word of a page.  In a section. */
+/* Moves the dates of the queue's first page so that they begin with its first word (`begin` is 0).
+ * In a section. */
 void sgc_date_queue_settle(struct sgc_date_queue *queue);
 
-/* What is in `from`, which begins so, is behind the others in `to`, and `from` is empty.  In a section. */
+/* Appends the dates of `from`, whose `begin` is 0, to those of `to`; `from` is empty then.  In a
+ * section. */
 void sgc_date_queue_join(struct sgc_date_queue *to, struct sgc_date_queue *from);
 
 #endif

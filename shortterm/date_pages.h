@@ -59,7 +59,8 @@ bool sgc_date_pool_fill(struct sgc_date_pool *pool, struct sgc_section *self);
 void sgc_date_pages_give(struct sgc_date_pool *pool, struct sgc_date_page *first, struct sgc_date_page *last,
                          struct sgc_section *self);
 
-/* All of the pool's go to the common ones.  Likewise. */
+/* Gives all pages of the pool to the common pages.  By the pool's thread outside sections, by the
+ * thread that buries that one, or (self NULL) where no other thread runs. */
 void sgc_date_pool_empty(struct sgc_date_pool *pool, struct sgc_section *self);
 
 /* Memory of all pages, used or not. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread has of short-term memory: shortterm/dates.h. */
+/* The record of a thread in short-term memory: shortterm/dates.h. */
 #include "shortterm/dates.h"
 
 #include "platform/platform.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread has of short-term memory: its clocks with their dates, and what is over.
+ * The record of a thread in short-term memory: its clocks with their dates, and its dates that are
+ * over.
  *
  *   `upper` of the mutator   the thread itself                     the thread; world stopped: the collecting thread; release
  *   room                     the thread, outside sections          the thread
@@ -57,7 +58,7 @@ struct sgc_dates_gone {
 };
 extern struct sgc_dates_gone sgc_dates_gone;
 
-/* The calling thread's, NULL if it has none. */
+/* The record of the mutator, NULL if it has none. */
 static inline struct sgc_dates *sgc_dates_of(const struct sgc_mutator *m)
 {
     return (struct sgc_dates *)sgc_aw_load_acq(&m->upper);
@@ -69,32 +70,39 @@ static inline bool sgc_dates_ok(const struct sgc_dates *d)
            (!d->in_time || sgc_date_buffer_ok(&d->global)) && !(d->in_time && d->out_for_now);
 }
 
-/* The thread's, which has none; NULL if there is no memory.  On the thread, outside sections. */
+/* Makes the record of the thread, which has none; NULL if there is no memory.  On the thread,
+ * outside sections. */
 struct sgc_dates *sgc_dates_make(struct sgc_mutator *self);
 
 /* The common way is open to the thread again. */
 void sgc_dates_open(struct sgc_dates *d);
 
-/* Its lists of global dates.  False if there is no memory.  Likewise. */
+/* Makes the thread's lists of global dates of objects, if it has none.  False if there is no
+ * memory.  On the thread, outside sections. */
 bool sgc_dates_make_global(struct sgc_dates *d);
 
-/* Makes the lists of a buffer: of so many.  False if there is no memory.  Likewise. */
+/* Makes `count` lists for the buffer, if it has none.  False if there is no memory.  On the thread,
+ * outside sections. */
 bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t count);
 
-/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, or (self NULL) where no other
- * thread runs. */
+/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, on the
+ * one that buries it, or (self NULL) where no other thread runs. */
 void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
 
-/* Its dates of global time are forgotten.  Likewise. */
+/* Forgets the thread's dates of global time, of objects and of regions, and gives their lists back.
+ * On the thread outside sections, on the one that buries it, or (self NULL) where no other thread
+ * runs. */
 void sgc_dates_forget_global(struct sgc_dates *d, struct sgc_section *self);
 
-/* The clock is no more, and its dates are forgotten.  Likewise. */
+/* Releases a clock of the thread, and forgets its dates.  On the thread outside sections, on the
+ * one that buries it, or (self NULL) where no other thread runs. */
 void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self);
 
 /* Calls fn for each of its buffers, those without lists, too. */
 void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);
 
-/* Calls fn for each stretch of dates of objects, over or not: what is counted where dates are counted.  World stopped. */
+/* Calls fn for each stretch of dates of objects, over or not: those that are counted where dates
+ * are counted.  World stopped. */
 void sgc_dates_visit_objects(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
 
 /* Calls fn for each stretch of dates that are not over, also of regions.  World stopped. */
@@ -103,7 +111,8 @@ void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void
 /* Calls fn for each stretch of dates, over or not, also of regions.  World stopped. */
 void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg);
 
-/* All dates are forgotten, and the record goes.  On the thread outside sections, or (self NULL) where no other thread runs. */
+/* Forgets all dates, and releases the record.  On the thread outside sections, on the one that
+ * buries it, or (self NULL) where no other thread runs. */
 void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self);
 
 #endif

@@ -14,7 +14,7 @@
 #include "shortterm/named.h"
 #include "sgc_shortterm.h"
 
-/* What one section has taken off. */
+/* The dates that one section has taken off. */
 struct batch {
     uint32_t taken, objects;
     uintptr_t object[SGC_DROP_MAX];     /* that had their last date */
@@ -67,7 +67,8 @@ static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
         leave_page(d, b);
 }
 
-/* What the program is asked about objects may be left by a jump: then no other object has been taken off. */
+/* Takes off up to `most` dates, or one where the program has functions for expired objects: a jump
+ * may leave such a function, and no other object has lost its last date then. */
 static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
 {
     uint32_t limit = sgc_expiry_used() ? 1 : most < SGC_DROP_MAX ? (uint32_t)most : SGC_DROP_MAX;
@@ -87,7 +88,8 @@ static bool is_tracers(const struct sgc_object *o)
     return sgc_disclaim_asks(o->kind);
 }
 
-/* What the program wants to do with it before is done: may it go?  A jump may leave that. */
+/* Calls the program's function for the expired object, if it has one.  May the object go?  A jump
+ * may leave the function. */
 static bool is_let_go(struct sgc_dates *d, uintptr_t object)
 {
     if (sgc_expiry_used())
@@ -161,7 +163,9 @@ void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 
 /* ---- taking off ---- */
 
-/* They end with what is over when the first one begins: in its section, since before a collection may give that page back. */
+/* Takes off one batch of a call of sgc_expire.  The batches end with the dates that are over when
+ * the first one begins; it notes their last page in its section, since before a collection may give
+ * that page back. */
 static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
@@ -181,9 +185,10 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
     return b.taken;
 }
 
-/* What lazy programs do most: takes off the first date, if that is easy, and frees the object where it is hot if that was its
- * last one.  False: nothing is done, or the object, which has no date any more, is left in *object.  Bytes of an uncollectable
- * one are left to be counted.  A collection may have emptied the queue since the caller looked.  In a brief section. */
+/* The most frequent step of lazy programs: takes off the first date, if that is easy, and frees the
+ * object where it is hot if that was its last one.  False: nothing is done, or the object, which
+ * has no date any more, is left in *object.  Bytes of an uncollectable one are left to be counted.
+ * A collection may have emptied the queue since the caller looked.  In a brief section. */
 __attribute__((always_inline))
 static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uintptr_t *object, size_t *uncollectable)
 {
@@ -237,7 +242,8 @@ void sgc_expire_one(struct sgc_dates *d)
         expire_slowly(d, object);
 }
 
-/* What is over when it begins: what the program does with an object may let others expire without end. */
+/* Takes off only dates that are over when the call begins: the program's function for an object may
+ * let others expire without end. */
 size_t sgc_expire(struct sgc_dates *d, size_t most)
 {
     size_t taken = 0;

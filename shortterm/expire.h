@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates that are over are taken off, and an object whose last one that was is freed, or whatever the mode says: where dates
- * are counted (shortterm/counts.h).
+ * Takes off dates that are over, where dates are counted (shortterm/counts.h).  An object that
+ * loses its last date is freed, or kept, as the mode says.
  *
- * A thread takes off the dates that it has made, in the order in which they were over: lazily, a few at each refresh and tick,
- * or eagerly, all at the tick ([SCM-C] 3.4).  What a jump leaves half done has a count that is too high, and is the tracer's.
+ * A thread takes off the dates that it has made, in the order in which they were over: lazily, a
+ * few at each refresh and tick, or eagerly, all at the tick ([SCM-C] 3.4).  An object whose date a
+ * jump leaves half taken off has a count that is too high, and is the tracer's.
  *
  * On the thread of the dates, outside sections.
  */
@@ -29,13 +30,14 @@ static inline void sgc_expire_go_on(struct sgc_dates *d)
 /* verify: takes off the first date.  True: it was the object's last, and was given at *caller. */
 bool sgc_expire_first(struct sgc_dates *d, uintptr_t *object, uintptr_t *caller);
 
-/* What a tick does, and what a refresh does of those that a tick has left. */
+/* Takes off dates that are over at a tick: all (eager), or `step` of them (lazy). */
 static inline void sgc_expire_tick(struct sgc_dates *d)
 {
     if (d->expired.first != NULL)
         sgc_expire(d, sgc_shortterm.eager ? SIZE_MAX : sgc_shortterm.step);
 }
 
+/* Takes off, at a refresh, `step` of the dates that ticks have left; none if eager. */
 static inline void sgc_expire_step(struct sgc_dates *d)
 {
     if (sgc_shortterm.step == 1 && !sgc_shortterm.eager)

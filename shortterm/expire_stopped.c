@@ -19,7 +19,8 @@
 
 /* ---- taking off ---- */
 
-/* What the program has registered about the object is the tracer's business. */
+/* An object with a finalizer, a link, a toggle reference or a disclaim procedure is left to the
+ * tracer. */
 static bool may_free(const struct sgc_object *o)
 {
     bool is_tracers = (sgc_finalization_used() && sgc_finalization_has(o->start)) || sgc_disclaim_asks(o->kind);
@@ -61,8 +62,8 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
         sgc_api_count_uncollectable(-(intptr_t)o.bytes);
 }
 
-/* What is to be done with the object before it goes is done by the thread that takes off its last date: the date waits for its
- * thread, and keeps the object. */
+/* Has the program a function for the expired object?  The thread that takes off its last date calls
+ * that: so the date waits for its thread, and keeps the object. */
 static bool is_threads(uintptr_t object)
 {
     return sgc_expiry_used() && sgc_expiry_has(object);
@@ -126,7 +127,8 @@ static bool is_own(const struct sgc_dates *d, uintptr_t object)
            sgc_page_owner(page) == d->owner->cache.id;
 }
 
-/* What is not ready has never been counted: nobody has a date there.  Nobody's dates own nothing. */
+/* Numbers that are not ready were never counted: there is no date of these objects.  Dates of no
+ * thread (`raw` is NULL) are never an owner's. */
 static void count_dates(void *raw, uintptr_t *from, uintptr_t *end)
 {
     const struct sgc_dates *d = raw;

@@ -3,8 +3,8 @@
  * verify: objects that have expired and are still there.  Each collection looks whether the program can reach them, as long as
  * they last: until they are reclaimed, freed by hand, or have a date again.
  *
- * That an object is one of them is noted in the numbers of its dates, too (SGC_COUNT_EXPIRED), so that whoever frees it can
- * forget it.
+ * The numbers of an object's dates note it, too (SGC_COUNT_EXPIRED), so that the thread that frees
+ * the object can forget it.
  *
  *   the list    the collecting thread, world stopped                        same    the GC lock
  *   the note    the collecting thread, world stopped; who frees the object  same    stopping the world
@@ -29,7 +29,7 @@ void sgc_expired_add(uintptr_t object, uintptr_t caller, sgc_tid_t thread);
  * told yet or is surer now. */
 void sgc_expired_judge(void);
 
-/* The program frees the object by hand.  On any mutator, by who has it. */
+/* The program frees the object by hand.  On any mutator, by the thread that has the object. */
 void sgc_expired_forget(uintptr_t object);
 
 #endif

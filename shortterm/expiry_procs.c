@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program wants to do with an object that has expired: shortterm/expiry_procs.h. */
+/* The program's functions for objects that have expired: shortterm/expiry_procs.h. */
 #include "shortterm/expiry_procs.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "shortterm/named.h"
 #include "sgc_shortterm.h"
 
-/* 1, written by who sets a function, before that is registered; read, relaxed, by who takes off dates of objects that were
- * handed to it by then. */
+/* 1: a function was set.  Written by the thread that sets one, before that is registered; read,
+ * relaxed, by threads that take off dates of objects that were handed to them by then. */
 static SGC_STATE sgc_a32_t used;
 
 static int call_for(uintptr_t object, SGC_expiry_proc proc)
@@ -21,7 +21,8 @@ static int call_for(uintptr_t object, SGC_expiry_proc proc)
     return proc((void *)(sgc_object_find(object, &o) ? sgc_api_client_address(&o) : object));
 }
 
-/* What the tracer calls.  An object that is to stay does so as long as something reaches it. */
+/* The finalizer by which the tracer calls the program's function.  The answer is ignored: an object
+ * that is to stay does so as long as something reaches it. */
 static void call(void *object, void *proc)
 {
     call_for((uintptr_t)object, (SGC_expiry_proc)proc);

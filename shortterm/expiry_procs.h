@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program wants to do with an object that has expired, before it is freed.
+ * The program's functions for objects that have expired, called before these are freed
+ * (SGC_set_expiry_proc).
  *
- * It is registered as a finalizer: so the tracer knows of it, and calls it when an object dies without a date, and who frees
- * the object forgets it.
+ * A function is registered as a finalizer: so the tracer knows of it, and calls it when an object
+ * dies without a date, and a free of the object forgets it.
  */
 #ifndef SGC_SHORTTERM_EXPIRY_PROCS_H
 #define SGC_SHORTTERM_EXPIRY_PROCS_H
@@ -24,7 +25,8 @@ enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
 /* Has the object, which begins there, such a function?  World stopped by the caller. */
 bool sgc_expiry_has(uintptr_t object);
 
-/* Has any object had such a function?  By who has an object: who set its function did so before. */
+/* Has any object had such a function?  By a thread that has an object: its function was set
+ * before. */
 bool sgc_expiry_used(void);
 
 /* Does the thread run such a function?  Not if it has left it by a jump. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What verify has found: shortterm/findings.h. */
+/* Findings of verify: shortterm/findings.h. */
 #include "shortterm/findings.h"
 
 #include <dlfcn.h>
@@ -170,7 +170,8 @@ static void print(const struct SGC_finding *f, void *unused)
                  "thread call SGC_tick", f->thread, f->steps, f->bytes);
 }
 
-/* Taken over with the GC lock, told without: who is told may use the collector, and names are asked of the loader. */
+/* Takes over the findings with the GC lock.  They are told without it: the program's function may
+ * use the collector, and names are asked of the loader. */
 static struct findings take(struct sgc_mutator *self)
 {
     bool closed = sgc_gc_lock_enter(self);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What verify has found, and has not told yet.
+ * Findings of verify that it has not told yet.
  *
- *   all     the collecting thread, in a pause; who tells, with the GC lock same          the GC lock
- *   waiting the same                                                       any thread    relaxed: a hint that there are some
+ *   all       the collecting thread, in a pause; a thread that tells,   same         the GC lock
+ *             with the GC lock
+ *   waiting   written with `all`                                       any thread   relaxed: a hint that there are some
  */
 #ifndef SGC_SHORTTERM_FINDINGS_H
 #define SGC_SHORTTERM_FINDINGS_H
@@ -27,10 +28,11 @@ bool sgc_findings_wait(void);
 /* A new one, to be filled; it has no `objects` yet.  NULL: the system has no memory for more.  In a pause. */
 struct sgc_finding *sgc_findings_add(int kind);
 
-/* The one of that kind and place that waits, or a new one.  Likewise. */
+/* The finding of that kind and place that waits, or a new one; NULL: the system has no memory for
+ * more.  In a pause. */
 struct sgc_finding *sgc_findings_at(int kind, const void *place);
 
-/* Its way is the one that this search has found to its object.  Likewise. */
+/* Keeps in the finding the way that the search has found to its object.  In a pause. */
 void sgc_findings_set_way(struct sgc_finding *f, struct sgc_ways *w);
 
 /* Tells all that wait, the surest first, to the program's function, or else in messages; returns of how many objects and

@@ -12,19 +12,20 @@
 
 #include "shortterm/dates.h"
 
-/* All of these: by the thread of the record, outside sections. */
+/* All of these, unless something else is said: by the thread of the record, outside sections. */
 
 /* The thread takes part from now on, if it does not yet.  False if there is no memory for its lists, or 65535 threads take part
  * already. */
 bool sgc_time_enter(struct sgc_dates *d);
 
-/* It takes part no more; true if it did. */
+/* The thread takes part no more; true if it did. */
 bool sgc_time_exit(struct sgc_dates *d);
 
-/* The same for a thread that has vanished, by who buries it: the record is nobody else's. */
+/* A thread that has vanished takes part no more.  By the thread that buries it, which alone has the
+ * record. */
 void sgc_time_gone(struct sgc_dates *d);
 
-/* Its tick; false if it has ticked in this phase. */
+/* The thread ticks; false if it has ticked in this phase already. */
 bool sgc_time_pass(struct sgc_dates *d);
 
 /* Global time, and threads that take part. */

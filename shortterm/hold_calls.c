@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs do to hold objects.  On any mutator.
+ * The public functions that hold objects.  On any mutator.
  */
 #include "gc/api/internal.h"
 

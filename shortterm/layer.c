@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the collector calls of short-term memory: gc/threads/upper.h says when, and on which thread. */
+/* The functions of short-term memory that the collector calls: gc/threads/upper.h says when, and on
+ * which thread. */
 #include "shortterm/layer.h"
 
 #include "shortterm/clocks.h"
@@ -67,7 +68,8 @@ static void stopped(void)
 
 /* ---- threads that wait, and end ---- */
 
-/* What is over would wait for the thread.  The first date that it would make meanwhile is refused. */
+/* Takes off the thread's dates that are over, which would wait for it.  While it is blocked it can
+ * make no date. */
 static void blocks(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -98,7 +100,8 @@ static void active(struct sgc_mutator *self)
         sgc_time_enter(d);
 }
 
-/* Nobody else could tick them.  The program is asked what is to be done with objects, and may make dates, and clocks. */
+/* Ends the thread's own clocks, which nobody else could tick.  The program's functions for expired
+ * objects may make dates, and clocks. */
 static void end_own_clocks(struct sgc_dates *d)
 {
     while (d->clocks != NULL)
@@ -111,7 +114,8 @@ static void end_own_clocks(struct sgc_dates *d)
         sgc_expire(d, SIZE_MAX);
 }
 
-/* Dates that it leaves are counted and written down nowhere.  There is doubt afterwards: a collection in between finds them. */
+/* Releases the record.  Dates that the thread leaves stay counted, but are written down nowhere.
+ * So there is doubt, but only afterwards: a collection before would still find them. */
 static void drop(struct sgc_dates *d, bool leaves_dates, struct sgc_section *self)
 {
     sgc_dates_drop(d, self);
@@ -133,8 +137,9 @@ static void thread_over(struct sgc_mutator *self)
     drop(d, d->clocks != NULL || d->expired.first != NULL || !sgc_date_buffer_empty(&d->local), sgc_section_of(self));
 }
 
-/* What it was in the middle of has left its lists as they were before or after that.  Its objects are those of a collection;
- * what it has promised to others is theirs, but not in the child of a fork, which has none of these. */
+/* The operation that the thread was in the middle of has left its lists as they were before or
+ * after it.  Its objects are left to the collector; its dates of global time, a promise to other
+ * threads, are left to these, but not in the child of a fork, which has none of them. */
 static void vanished(struct sgc_mutator *m)
 {
     struct sgc_dates *d = sgc_dates_of(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the collector calls of short-term memory: gc/threads/upper.h says when. */
+/* The functions of short-term memory that the collector calls: gc/threads/upper.h says when. */
 #ifndef SGC_SHORTTERM_LAYER_H
 #define SGC_SHORTTERM_LAYER_H
 

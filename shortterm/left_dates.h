@@ -20,8 +20,9 @@ extern sgc_a32_t sgc_left_some;
  * stopped: the collecting thread. */
 extern struct sgc_date_queue sgc_left_over;
 
-/* The thread ends: its lists of global time are empty afterwards, and with verify what it had to take off.  On it, outside
- * sections, while its pages are its own; or by who buries it. */
+/* The thread ends: its lists of global time are empty afterwards, and with verify what it had to
+ * take off.  On it, outside sections, while its pages are its own; or by the thread that buries
+ * it. */
 void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self);
 
 /* Global time has gone on, for the thread: it gets the dates that are over. */

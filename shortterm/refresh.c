@@ -153,7 +153,8 @@ int sgc_refresh_for(void *object, unsigned extension, bool global, uintptr_t cal
     return d == NULL ? error : refresh(d, &r);
 }
 
-/* Jumped to: so the caller is the program's.  Who asked for it before would need a stack frame in the common ways. */
+/* Reached by a jump, so the return address is the program's.  A common way that read it itself
+ * would need a stack frame. */
 __attribute__((noinline))
 static int refresh_slowly(void *object, unsigned extension, bool global)
 {
@@ -217,7 +218,7 @@ static inline struct sgc_date_list *list_of(const struct common *c)
     return sgc_date_buffer_list(c->buffer, c->later);
 }
 
-/* Where dates are not counted. */
+/* The common way where dates are not counted. */
 __attribute__((always_inline))
 static inline int refresh_pinned(const struct common *c, void *object, unsigned extension)
 {
@@ -236,7 +237,7 @@ static inline int refresh_pinned(const struct common *c, void *object, unsigned 
     return 0;
 }
 
-/* Of another thread's object. */
+/* Refreshes an object of another thread's page, where dates are counted. */
 __attribute__((noinline))
 static int refresh_others(void *object, unsigned extension, bool global, struct sgc_date_list *list, struct sgc_dates *d)
 {
@@ -255,7 +256,7 @@ static int refresh_others(void *object, unsigned extension, bool global, struct 
     return d->expired.first != NULL ? refresh_expires(d) : 0;
 }
 
-/* Where they are. */
+/* The common way where dates are counted. */
 __attribute__((always_inline))
 static inline int refresh_counted(const struct common *c, void *object, unsigned extension)
 {

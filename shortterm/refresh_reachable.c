@@ -2,11 +2,12 @@
 /*
  * Dates for all that an object leads to.
  *
- * What that is, is found out with the world stopped, as a mark would; the dates are given when it runs again, first of all to
- * the object itself, which leads to the others.  Nobody else uses what is found here, and its memory is not the heap's:
+ * A walk finds these objects with the world stopped, as a mark would; they get their dates when the
+ * world runs again, first of all the object itself, which leads to the others.  No other thread
+ * uses the lists of the walk, and their memory is not the heap's:
  *
- *   object   what has been found, in order, those before `next` looked through; bit 0: it gets a date
- *   seen     the granules at which it begins
+ *   object   the objects found, in order, those before `next` looked through; bit 0: it gets a date
+ *   seen     the granules at which they begin
  */
 #include "gc/api/internal.h"
 
@@ -157,8 +158,8 @@ static int refresh_one(uintptr_t start, const struct wish *w)
     return sgc_refresh_for((void *)start, w->extension, w->global, w->caller);
 }
 
-/* What others have freed meanwhile needs no date any more, and something else may lie there, to which a date would put an
- * end. */
+/* Gives dates to the objects found, but the first.  An object that another thread has freed
+ * meanwhile gets none: another one may lie there, to which a date would put an end. */
 static int refresh_found(const struct reach *r, const struct wish *w)
 {
     int error = 0;

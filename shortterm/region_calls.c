@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs do with regions.  On any mutator.
+ * The public functions for regions.  On any mutator.
  */
 #include "gc/api/internal.h"
 

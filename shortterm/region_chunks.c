@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What regions are made of: shortterm/region_chunks.h. */
+/* The memory of regions: shortterm/region_chunks.h. */
 #include "shortterm/region_chunks.h"
 
 #include <string.h>
@@ -12,7 +12,8 @@
 
 /* ---- from an address to its region ---- */
 
-/* What no other object has at that place: a number of its own for each address. */
+/* The mark of a chunk at that address: a number of its own for each address, which no other object
+ * has at that place. */
 static uintptr_t mark_of(uintptr_t chunk)
 {
     return chunk * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(0x5265676a0c6e3c4d);

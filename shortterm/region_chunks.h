@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What regions are made of.
+ * The memory of regions.
  *
- * A region's objects lie in chunks, one behind the other, without a word for each.  A chunk is an object of the heap, which
- * begins with the region's address, and has a mark that says that it is one: so an address in it leads to the region.  The
- * region's record has such a head, too.  So what a program has of the region is no object's first address, but one in its
- * memory: nobody can give a date to the record, or free it.  Objects in a region are scanned with their chunk.
+ * A region's objects lie in chunks, one behind the other, without a word for each.  A chunk is an
+ * object of the heap, which begins with the region's address, and has a mark that says that it is
+ * one: so an address in it leads to the region.  The region's record has such a head, too.  So the
+ * program's pointer to a region is no object's first address, but one in the record's memory:
+ * nobody can give a date to the record, or free it.  Objects in a region are scanned with their
+ * chunk.
  *
  *   word           any thread: compare-and-swap (shortterm/region_rules.h);      everybody                acquire-release RMW
  *                  who has the region to itself after its last date: release
@@ -54,7 +56,7 @@ static inline bool sgc_region_ok(const struct SGC_region *r)
            sgc_region_word_ok(sgc_aw_load(&r->word));
 }
 
-/* The region in whose memory the address lies, NULL if it lies in none; the same of an address in that object. */
+/* The region in whose memory the address, or the object, lies; NULL if it lies in none. */
 struct SGC_region *sgc_region_at(uintptr_t address);
 struct SGC_region *sgc_region_of_object(const struct sgc_object *o);
 
@@ -64,13 +66,14 @@ struct SGC_region *sgc_region_make(uintptr_t owner);
 /* The object that the region's record is. */
 uintptr_t sgc_region_record(const struct SGC_region *r);
 
-/* By the owner: are so many bytes, and more than none, free in the newest chunk?  What is free is whole granules. */
+/* By the owner: are so many bytes, and more than none, free in the newest chunk?  Its free memory
+ * is whole granules. */
 static inline bool sgc_region_has_room(const struct SGC_region *r, size_t bytes)
 {
     return bytes - 1 < SGC_REGION_CHUNK_MOST && (intptr_t)bytes <= (intptr_t)(r->end - r->next);
 }
 
-/* Then: takes them, in whole granules. */
+/* By the owner: takes so many bytes, which sgc_region_has_room has found, in whole granules. */
 static inline void *sgc_region_take(struct SGC_region *r, size_t bytes)
 {
     uintptr_t object = r->next;
@@ -80,11 +83,13 @@ static inline void *sgc_region_take(struct SGC_region *r, size_t bytes)
     return (void *)object;
 }
 
-/* The owner, outside sections.  NULL: what the client's out-of-memory hook says. */
+/* By the owner, outside sections.  Without memory returns what the client's out-of-memory hook
+ * says. */
 void *sgc_region_allocate(struct SGC_region *r, size_t bytes);
 
-/* The region is empty.  Its chunks are freed, but for one, if not `all`; or they are left to the collector, each alone.  By who
- * has the region to itself after its last date. */
+/* Both empty the region: the first frees its chunks, but for one, if not `all`; the second leaves
+ * them to the collector, each alone.  By the thread that has the region to itself after its last
+ * date. */
 void sgc_region_free_chunks(struct SGC_region *r, bool all);
 void sgc_region_leave_chunks(struct SGC_region *r);
 

@@ -58,13 +58,13 @@ static inline uintptr_t sgc_region_taken(uintptr_t word, uintptr_t more)
     return sgc_region_dates_in(word) == 0 ? word | SGC_REGION_OVER : word;
 }
 
-/* Who has taken off the last date: does it have the region to itself? */
+/* Does the thread whose exchange took off a date, and made this word, have the region to itself? */
 static inline bool sgc_region_is_takers(uintptr_t word, bool owner)
 {
     return (word & SGC_REGION_OVER) != 0 && (owner || (word & (SGC_REGION_CLOSED | SGC_REGION_ORPHAN)) != 0);
 }
 
-/* The owner, which uses the region: does it have to empty it before? */
+/* Does the owner have to empty the region before it uses it? */
 static inline bool sgc_region_is_left(uintptr_t word)
 {
     return (word & (SGC_REGION_OVER | SGC_REGION_CLOSED)) == SGC_REGION_OVER;

@@ -22,7 +22,7 @@ static bool count(struct SGC_region *r)
     return true;
 }
 
-/* A date less: what the word is then. */
+/* Takes off a date; returns the word after that. */
 static uintptr_t uncount(struct SGC_region *r, uintptr_t more)
 {
     uintptr_t word;
@@ -48,7 +48,8 @@ static bool add_bit(struct SGC_region *r, uintptr_t bit)
 
 /* ---- the last date is over ---- */
 
-/* What the program still reaches may dangle with SGC_SHORTTERM_FREE only. */
+/* Are the chunks freed?  Pointers by which the program still reaches them may dangle with
+ * SGC_SHORTTERM_FREE only. */
 static bool frees(uintptr_t word)
 {
     return sgc_shortterm.mode == SGC_SHORTTERM_FREE && (word & SGC_REGION_TRACED) == 0;
@@ -94,7 +95,7 @@ bool sgc_region_close(struct SGC_region *r)
 
 /* Dates that are taken off. */
 struct taking {
-    const struct sgc_dates *of;         /* their thread; of those that it has left: who takes them off */
+    const struct sgc_dates *of;         /* their thread; of those that it has left: the one that takes them off */
     const struct sgc_date_list *list;   /* that is over, if it is one of the thread's clocks that go on */
     uintptr_t more;                     /* TRACED, or 0 */
     struct SGC_region *over;            /* regions that we have to ourselves */

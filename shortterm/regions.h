@@ -2,8 +2,8 @@
 /*
  * Regions: memory for objects that go together.
  *
- * A region's dates are counted in it, in all modes, and have lists of their own: there are few of them.  What regions are made
- * of, and who may change it: shortterm/region_chunks.h.
+ * A region's dates are counted in it, in all modes, and have lists of their own: there are few of
+ * them.  shortterm/region_chunks.h says how they are made, and which thread may change them.
  */
 #ifndef SGC_SHORTTERM_REGIONS_H
 #define SGC_SHORTTERM_REGIONS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is chosen for short-term memory, and its start: shortterm/settings.h. */
+/* The settings of short-term memory, and how the start takes them over: shortterm/settings.h. */
 #include "shortterm/settings.h"
 
 #include <errno.h>
@@ -83,7 +83,8 @@ int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size)
 
 /* ---- the start ---- */
 
-/* Who looks for mistakes in a mode that finds none would take that for a good sign. */
+/* Warns a user who looks for mistakes in a mode that finds none, and would take that for a good
+ * sign. */
 static void check_is_possible(const struct sgc_options *o)
 {
     if (o->shortterm_check != 0 && o->shortterm != SGC_SHORTTERM_VERIFY)

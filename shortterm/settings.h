@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is chosen for short-term memory, and its start.
+ * The settings of short-term memory, and how the start takes them over.
  *
  *   wanted     SGC_shortterm_init, before the start, under the lock of the pages of dates   the start    the lock
  *   the rest   the thread that starts the layer, under that lock                             everybody    release of

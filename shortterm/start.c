@@ -13,7 +13,8 @@
 #include "shortterm/layer.h"
 #include "shortterm/verify.h"
 
-/* What the program chooses from then on comes too late, and is lost. */
+/* Takes over the settings.  Choices that the program makes from then on come too late, and are
+ * lost. */
 static void settle(struct sgc_mutator *self)
 {
     sgc_date_pages_lock(sgc_section_of(self));

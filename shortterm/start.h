@@ -11,11 +11,13 @@ void sgc_shortterm_start(struct sgc_mutator *self);
 /* The thread's record, which is made if need be; NULL if there is no memory.  On the thread, outside sections. */
 struct sgc_dates *sgc_dates_get(struct sgc_mutator *self);
 
-/* The same of the calling thread, if it may change its dates now; otherwise NULL, and an error number. */
+/* The calling thread's record, made if need be, if the thread may change its dates now; otherwise
+ * NULL, and an error number. */
 struct sgc_dates *sgc_dates_slowly(int *error);
 
-/* The same, if that is easily said: a thread without a common way is blocked, or checks; one that has the world stopped has a
- * guard.  Otherwise NULL. */
+/* The calling thread's record, if the thread has one and may surely change its dates now; otherwise
+ * NULL.  A thread without a common way (`room`) is blocked, or verifies; one that has the world
+ * stopped has a guard. */
 __attribute__((always_inline))
 static inline struct sgc_dates *sgc_dates_quickly(void)
 {

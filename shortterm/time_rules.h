@@ -10,15 +10,16 @@
  * nobody is waited for.  Each thread has a phase of its own: it is the time, or one more when it has ticked in this phase, or
  * joined in it when others were there (a thread that joins counts as having ticked).
  *
- * The word is changed by compare-and-swap; each function returns what it becomes.  What a thread remembers of itself is
- * written so that, should a step be left half way by a jump, the word waits for too many threads, and never for too few:
+ * The word is changed by compare-and-swap; each function returns what it becomes.  A thread notes
+ * its own phase, and "active", in such an order that, should a jump leave a step half way, the word
+ * waits for too many threads, and never for too few:
  *
  *   tick    phase = sgc_time_after(w), then the word = sgc_time_tick(w).  Time does not change in between: it waits for us
  *   join    both phase = sgc_time_joined(w) and the word = sgc_time_join(w) until the exchange is made, then "active" is noted
  *   leave   "active" is no longer noted, then the word = sgc_time_leave(w, phase)
  *
- * Each of them is one section, so who has stopped the world finds none of them half done but for those that were left, and
- * brings the word in order again by sgc_time_recount.
+ * Each of them is one section, so the thread that has stopped the world finds none of them half
+ * done but for those that a jump has left, and brings the word in order again by sgc_time_recount.
  *
  * A date of global time with extension e ends at the (e + 1 + SGC_TIME_LATER)-th tick of its thread that counts, from the
  * refresh on.  When the first of these ticks is made some threads may have ticked in its phase before the refresh.  But between

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What has expired and can still be reached: shortterm/verify.h. */
+/* Objects that have expired and can still be reached: shortterm/verify.h. */
 #include "shortterm/verify.h"
 
 #include "gc/api/internal.h"
@@ -21,7 +21,7 @@
 enum { MANY_WORDS = 1 << 21 };          /* 16 MB of dates */
 
 SGC_STATE static struct sgc_date_list unheld = { &sgc_dates_none, NULL, NULL };
-SGC_STATE static sgc_aw_t kept_bytes;                           /* for whoever asks: relaxed */
+SGC_STATE static sgc_aw_t kept_bytes;                           /* read by any thread: relaxed */
 
 size_t sgc_verify_kept_bytes(void)
 {
@@ -30,7 +30,9 @@ size_t sgc_verify_kept_bytes(void)
 
 /* ---- dates that are over ---- */
 
-/* What is not freed by dates, or was asked about and stays, is told of by nobody: the tracer finds out when it is dead. */
+/* Is the object left to the tracer, which finds out when it is dead?  Dates do not free an object
+ * with a finalizer, a link, a toggle reference or a disclaim procedure, so verify has nothing to
+ * tell of it. */
 static bool is_tracers(uintptr_t object)
 {
     struct sgc_object o;
@@ -40,7 +42,9 @@ static bool is_tracers(uintptr_t object)
     return (sgc_finalization_used() && sgc_finalization_has(object)) || sgc_disclaim_asks(o.kind);
 }
 
-/* What the program wants to do with the object is done by the thread whose date it is, as with free. */
+/* Takes a date off, and notes an object that loses its last one.  True: the date stays, the last
+ * one of an object for which the program has a function: the date's thread calls that, as with
+ * free. */
 static bool take_off(void *raw, const uintptr_t *date)
 {
     sgc_tid_t thread = *(const sgc_tid_t *)raw;
@@ -70,7 +74,8 @@ static void take_thread(struct sgc_dates *d)
     d->pages = 0;
 }
 
-/* What has no thread any more is left to the one that collects. */
+/* Leaves dates that have no thread any more, and were not taken off, to the thread that
+ * collects. */
 static void hand_over(struct sgc_dates *d)
 {
     size_t due = 0;
@@ -82,8 +87,8 @@ static void hand_over(struct sgc_dates *d)
     d->due += (uint32_t)due;
 }
 
-/* Pages of threads that have ended go to those for all.  What is no thread's comes first, so that of an object's dates the one
- * that can be told most about is the last. */
+/* Pages of threads that have ended go to those for all.  Dates of no thread come first, so that the
+ * last of an object's dates is one that verify can tell more about. */
 static void take_all(void)
 {
     struct sgc_date_pool full = { NULL, UINT32_MAX / 2 };
@@ -121,7 +126,7 @@ void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
     sgc_date_list_visit(&unheld, fn, arg);
 }
 
-/* ---- what has dates is marked: by whoever comes first ---- */
+/* ---- the first marker that comes marks the objects that have dates ---- */
 
 SGC_STATE static sgc_a32_t marking;     /* 1: somebody has begun to */
 
@@ -222,7 +227,7 @@ static void note_expired(struct sgc_dates *d, uintptr_t object, uintptr_t caller
     sgc_date_pages_unlock(section);
 }
 
-/* What is not to stay is looked for from the next collection on. */
+/* An object that the program's function does not keep is looked for from the next collection on. */
 void sgc_verify_due(struct sgc_dates *d)
 {
     uintptr_t object, caller;

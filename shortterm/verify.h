@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SGC_SHORTTERM=verify: what has expired is kept until a collection has looked whether the program can still reach it, which is
- * what free would have broken.
+ * SGC_SHORTTERM=verify: an object that has expired is kept until a collection has looked whether
+ * the program can still reach it, and would break with free.
  *
- * Dates that are over wait with their threads, and are no roots.  When a collection has marked all that is reachable without
- * any date, they are taken off, but for those whose objects the program wants to do something with (SGC_set_expiry_proc): these
- * are left to their threads.  An object whose last date that was is noted (shortterm/expired.h), and what can reach it is
- * looked for in each collection, as long as it lasts.
+ * Dates that are over wait with their threads, and are no roots.  When a collection has marked all
+ * that is reachable without any date, they are taken off, but for those whose objects the program
+ * wants to do something with (SGC_set_expiry_proc): these are left to their threads.  An object
+ * whose last date that was is noted (shortterm/expired.h), and each collection looks for ways to
+ * it, as long as it lasts.
  *
  *   unheld  a thread that takes a hold back, or has asked about an    same     the lock; stopping the world
  *           object, under the lock of the pages of dates; world

@@ -294,9 +294,9 @@ void sgc_span_set_reach(uint32_t page, size_t bytes)
 
 /* ---- figures and checks ---- */
 
-/* What has been counted and nobody has taken yet: to whom it falls is decided by one exchange, and what somebody has told
- * before is seen, so nobody takes less than nothing.  A look first: the words are shared, and who has nothing to take does
- * not write to them. */
+/* The bytes counted that no thread has taken yet.  One exchange decides which thread gets them, and
+ * a thread reads `told` before `count`, so none takes less than nothing.  A thread looks before it
+ * exchanges: the words are shared, and one that has nothing to take does not write to them. */
 static size_t take(sgc_aw_t *count, sgc_aw_t *told)
 {
     size_t before = sgc_aw_load_acq(told), now = sgc_aw_load_acq(count);

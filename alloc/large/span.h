@@ -93,8 +93,8 @@ bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sg
  * of the owner's number, or the next sweep.  By its thread or by the thread that closes its cache, outside sections. */
 void sgc_span_give_cached(uint32_t owner, struct sgc_section *self);
 
-/* Bytes allocated in spans since this was last asked, and freed explicitly.  Of threads that ask at once each may get too much
- * or, as a negative number, too little: in their sum is everything once. */
+/* Bytes allocated in spans since this was last asked, and freed explicitly.  Of threads that ask at
+ * once one gets them, and the others may get 0: in the sum of all answers is everything once. */
 size_t sgc_span_take_allocated(void);
 size_t sgc_span_take_freed(void);
 

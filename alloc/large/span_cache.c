@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spare spans.  Who runs what: alloc/large/span_cache.h.
+ * Spare spans.  alloc/large/span_cache.h says which thread writes what.
  */
 #include "alloc/large/span_cache.h"
 

@@ -30,7 +30,7 @@ void sgc_cached_span_push(uint32_t owner, uint32_t page, bool warm);
 /* One of exactly so many pages, the one kept last; SGC_NO_PAGE if there is none. */
 uint32_t sgc_cached_span_pop(uint32_t owner, uint32_t count);
 
-/* Whatever there is. */
+/* Takes one of the owner's spare spans, of any size; SGC_NO_PAGE if there is none. */
 uint32_t sgc_cached_span_pop_any(uint32_t owner);
 
 /* Pages kept, those of older epochs not counted. */

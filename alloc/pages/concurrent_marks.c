@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Noting what is freed beside a mark, and dropping its marks.  Who may run what: alloc/pages/concurrent_marks.h.
+ * Noting pages in which objects are freed beside a mark, and dropping the marks of these objects.
+ * alloc/pages/concurrent_marks.h says which thread may call each function.
  */
 #include "alloc/pages/concurrent_marks.h"
 

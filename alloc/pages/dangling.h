@@ -2,15 +2,19 @@
 /*
  * Where dangling words lead while a mark goes on beside the program: for the check of its closure (gc/collect/closure.h).
  *
- * A word may lead where nothing is allocated: what was there has been freed, and the program has not written the word since.
- * A marker that reads it marks nothing.  Then an object is allocated there, and the word leads to one without mark, although
- * nothing was missed: it is no pointer to that object.  So granules are noted to which words lead, with nothing there, when the
- * mark begins, and those of objects that are freed meanwhile.  What is missed in other places has been missed.
+ * A word may lead where nothing is allocated: the object that was there has been freed, and the
+ * program has not written the word since.  A marker that reads it marks nothing.  Then an object is
+ * allocated there, and the word leads to one without mark, although nothing was missed: it is no
+ * pointer to that object.  So granules are noted to which words lead, with nothing there, when the
+ * mark begins, and those of objects that are freed meanwhile.  An object without mark to which a
+ * word leads in any other place has been missed.
  *
- *   what     written by                                                 read by                        ordering
- *   a bit    the collecting thread, world stopped; who clears an        the collecting thread, world   atomic or; stopping
- *            allocation bit, in the same section                        stopped                        the world
- *   the rest the collecting thread, world stopped                       who clears allocation bits     stopping the world
+ *   what      written by                             read by                   ordering
+ *   a bit     the collecting thread, world stopped;  the collecting thread,    atomic or; stopping
+ *             a thread that clears an allocation     world stopped             the world
+ *             bit, in the same section
+ *   the rest  the collecting thread, world stopped   threads that clear        stopping the world
+ *                                                    allocation bits
  */
 #ifndef SGC_ALLOC_PAGES_DANGLING_H
 #define SGC_ALLOC_PAGES_DANGLING_H
@@ -36,7 +40,8 @@ static inline void sgc_dangling_freed(size_t granule)
         sgc_dangling_note(granule);
 }
 
-/* The same of objects whose bits stand in word w. */
+/* The objects whose bits in word w are `bits` are freed.  By the thread that clears these, in the
+ * same section. */
 static inline void sgc_dangling_freed_word(size_t w, uintptr_t bits)
 {
     for (; __builtin_expect(sgc_heap_is_marking(), 0) && bits != 0; bits &= bits - 1)

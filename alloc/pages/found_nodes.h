@@ -12,7 +12,8 @@
 /* Beside a node: where a range was meant to be. */
 enum { SGC_MEANT_IN_TURN = -1, SGC_MEANT_ANYWHERE = -2 };
 
-/* In OS pages; begins as zero.  What is not there, because nobody has touched it, is counted nowhere. */
+/* Counts of OS pages; begins as zero.  An OS page without memory, because nobody has touched it, is
+ * counted nowhere. */
 struct sgc_found_nodes {
     size_t found[SGC_NODES_MAX];
     size_t meant[SGC_NODES_MAX];        /* of all that was found, how much was meant to be on the node */

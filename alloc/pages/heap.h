@@ -59,7 +59,7 @@ struct sgc_arena;
 
 enum sgc_huge_pages { SGC_HUGE_OFF, SGC_HUGE_ON, SGC_HUGE_AUTO };
 
-/* What is done about memory nodes, where there are several: alloc/pages/homes.h. */
+/* Where memory lies on a machine with several memory nodes: alloc/pages/homes.h. */
 enum sgc_numa { SGC_NUMA_OFF, SGC_NUMA_LOCAL, SGC_NUMA_BALANCED, SGC_NUMA_INTERLEAVE_HEAP, SGC_NUMA_AUTO };
 
 
@@ -278,7 +278,8 @@ static inline void sgc_alloc_bit_set(size_t granule)
     sgc_aw_store_rel(word, sgc_aw_load(word) | sgc_bit_mask(granule));
 }
 
-/* Likewise; release, since who sees this store may see other bits by it. */
+/* Clears a granule's allocation bit.  Only by the owner of the page, with a load and a store;
+ * release, since a thread that reads the word may see other bits by this store. */
 static inline void sgc_alloc_bit_clear(size_t granule)
 {
     sgc_aw_t *word = sgc_alloc_word(granule);

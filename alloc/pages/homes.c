@@ -6,7 +6,7 @@
 
 #include "alloc/pages/page.h"
 
-/* Written before there are threads. */
+/* Written by the threads that make the heap and its tables grow; read when the heap is made. */
 SGC_STATE static int refused;
 
 static bool has_effect(void)

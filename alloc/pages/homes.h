@@ -2,7 +2,7 @@
 /*
  * Where the heap and its tables lie, on a machine with several memory nodes (SGC_NUMA).
  *
- *   off               as the system does it: memory is where who touches it first runs
+ *   off               as the system does it: memory is on the node where a thread first touches it
  *   local             each arena has a home, with its bits; the other tables are on all nodes in turn
  *   balanced          each arena has a home; all tables are on all nodes in turn
  *   interleave-heap   everything is on all nodes in turn, and no arena has a home
@@ -10,8 +10,9 @@
  * A home is meant: the system may refuse to bind memory, and takes it elsewhere when the node is full.  Fresh pages of an
  * arena go to threads of its home first, so that most are there even so.
  *
- * With one node nothing here makes a system call.  What is bound is touched by nobody before; the tables are bound before there
- * are other threads, an arena by the only thread that grows the heap.
+ * With one node nothing here makes a system call.  Memory is bound before anybody touches it: an
+ * arena and its part of the tables by the only thread that grows the heap, another table by the
+ * thread that makes or enlarges it.
  */
 #ifndef SGC_ALLOC_PAGES_HOMES_H
 #define SGC_ALLOC_PAGES_HOMES_H
@@ -26,8 +27,8 @@ void sgc_homes_init(void);
  * wants them.  A refusal changes nothing. */
 void sgc_homes_bind(uint32_t from, uint32_t end, uint32_t home);
 
-/* Puts a table, of whole OS pages from sgc_mem_obtain, on all nodes in turn; NULL: there is none.  By the thread that made it,
- * before it is used. */
+/* Puts new memory of a table, in whole OS pages, on all nodes in turn; NULL: there is none.  By the
+ * thread that makes or enlarges the table, before the memory is used. */
 void sgc_homes_spread(void *table, size_t bytes);
 
 /* Why the system has refused to put the heap's tables somewhere, an errno; 0: it has not. */

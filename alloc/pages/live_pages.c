@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting live pages.  Who may run what: alloc/pages/live_pages.h.
+ * Counting live pages.  alloc/pages/live_pages.h says which thread may call each function.
  */
 #include "alloc/pages/live_pages.h"
 
@@ -25,7 +25,7 @@ static uintptr_t stamped(uint32_t stamp, uint32_t count)
     return (uintptr_t)stamp << 32 | count;
 }
 
-/* What the word counts if it is of this epoch or generation, else nothing yet. */
+/* The word's count if it is of this epoch or generation; else nothing has been counted yet. */
 static uint32_t of_stamp(uintptr_t word, uint32_t stamp)
 {
     return word >> 32 == stamp ? (uint32_t)word : 0;

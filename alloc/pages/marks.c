@@ -99,7 +99,8 @@ static void clear_arena(uint32_t arena)
         clear_page(arena * SGC_ARENA_PAGES + i);
 }
 
-/* Who looks and comes late, after another beginning, takes one of that: there are as many arenas, at least. */
+/* A thread that reads the number of arenas, and comes late, after another clearing has begun, takes
+ * an arena of that: it has as many, at least. */
 static bool take_arena(uint32_t *arena)
 {
     uint32_t all = sgc_a32_load_acq(&clearing.arenas);
@@ -128,7 +129,8 @@ bool sgc_clear_some(uint32_t arenas)
     return true;
 }
 
-/* Who waits without the GC lock may sleep over a whole cycle, and then wait for what that one has begun. */
+/* A thread that waits without the GC lock may sleep over a whole cycle, and then wait for the
+ * clearing that this cycle has begun. */
 void sgc_clear_finish(void)
 {
     uint32_t done;

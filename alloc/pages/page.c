@@ -20,7 +20,8 @@ void sgc_page_clear_bits(uint32_t page)
     }
 }
 
-/* What the marker does with each object of the page: see struct sgc_page. */
+/* Fills in the fields that tell the marker how to scan each object of the page: see struct
+ * sgc_page. */
 static void describe_scan(struct sgc_page *d, uint32_t kind)
 {
     uint32_t scan = sgc_kinds.of[kind].scan;

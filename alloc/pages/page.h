@@ -99,9 +99,9 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
 
 enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work/work.h */
 
-/* What marking an object means, in one word that is added up over a batch of them: from the lowest bit on granules without
- * words to scan, granules with, and how many objects they are.  The highest bit is that there are words to scan; in a sum it
- * means nothing. */
+/* The weight of an object for the marker, in one word that is added up over a batch of them: from
+ * the lowest bit on granules without words to scan, granules with, and the number of objects.  The
+ * highest bit says that there are words to scan; in a sum it means nothing. */
 enum {
     SGC_TALLY_GRANULES = 25,   /* bits of each of the lower two: */
     SGC_TALLY_MAX = 4096,     /* so many objects can be added up */

@@ -41,7 +41,7 @@ enum sgc_page_source {
     SGC_SOURCES
 };
 
-/* What a decision depends on, in pages. */
+/* The figures on which a decision depends, in pages. */
 struct sgc_page_supply {
     uint64_t consumed;          /* in use by threads, or free and with contents */
     uint64_t max_live;         /* l: the most that were live at one time, as far as is known */
@@ -70,10 +70,11 @@ static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
     return rule->policy == SGC_POLICY_AL;
 }
 
-/* By whether there are near and far pages, and whether the heap may expand.  What is near comes before what is far, and far
- * pages that cost no memory before fresh ones, except where the heap may expand: whether it does is the policy's answer, and
- * does not depend on the nodes.  The last sources are for the case that those before them have nothing: nobody is refused a
- * page while there is a free one, and the heap expands rather than that. */
+/* The orders of the policies that tell threads apart, by whether there are near and far pages, and
+ * whether the heap may expand.  Near pages come before far ones, and far pages that cost no memory
+ * before fresh ones, except where the heap may expand: the policy decides on that, whatever the
+ * nodes are.  The last sources are for the case that those before them have nothing: nobody is
+ * refused a page while there is a free one, or while the heap can expand. */
 static const struct sgc_page_order sgc_page_orders[2][2] = {
     { { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_OTHERS, SGC_SOURCE_FRESH } },
       { { SGC_SOURCE_OWN, SGC_SOURCE_NOBODYS, SGC_SOURCE_FRESH, SGC_SOURCE_OTHERS } } },

@@ -82,7 +82,7 @@ uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *
 /* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
 
-/* The same for several runs at once. */
+/* Puts several runs of pages back at once, as sgc_pool_give does one. */
 struct sgc_run {
     uint32_t first, count;
 };
@@ -136,8 +136,8 @@ void sgc_pool_check(void);
 /* In the child of a fork. */
 void sgc_pool_after_fork(void);
 
-/* Likewise, when the other threads' caches are closed: what they had taken and not put to use yet, or were giving back, is
- * free again. */
+/* In the child of a fork, when the other threads' caches are closed: frees the pages that these
+ * threads had taken and not put to use yet, or were giving back. */
 void sgc_pool_take_back_lost(void);
 
 /* ---- for the files of the pool: under its lock ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: growing, by one thread at a time, and the start.  Who may call what: alloc/pages/pool.h.
+ * The pool of free pages: growing, by one thread at a time, and the start.  alloc/pages/pool.h says
+ * which thread may call each function.
  */
 #include "alloc/pages/pool.h"
 
@@ -110,8 +111,8 @@ static uint32_t arena_end(uint32_t page)
     return (page / SGC_ARENA_PAGES + 1) * SGC_ARENA_PAGES;
 }
 
-/* What has come, outside the lock, as the only one who grows: bound to its home, and of huge pages if these are good and
- * `huge`. */
+/* Binds new pages to their home, and has their whole arenas backed by huge pages, if these are good
+ * and `huge`.  Outside the lock, by the only thread that grows the pool. */
 static void settle(uint32_t from, uint32_t end, bool huge, uint32_t home)
 {
     uint32_t first = (from + SGC_ARENA_PAGES - 1) / SGC_ARENA_PAGES, whole = end / SGC_ARENA_PAGES;

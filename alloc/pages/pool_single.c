@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: single pages, taken from where the page rule says and given back to the list of the thread that
- * had them last.  Who may call what: alloc/pages/pool.h.
+ * The pool of free pages: single pages, taken from where the page rule says and given back to the
+ * list of the thread that had them last.  alloc/pages/pool.h says which thread may call each
+ * function.
  */
 #include "alloc/pages/pool.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: its limit, its figures, pages on their way to it, its check, and fork.  Who may call what:
- * alloc/pages/pool.h.  The counts are read and the limit written by anybody.
+ * The pool of free pages: its limit, its figures, pages on their way to it, its check, and fork.
+ * alloc/pages/pool.h says which thread may call each function; any thread may read the counts and
+ * write the limit.
  */
 #include "alloc/pages/pool.h"
 

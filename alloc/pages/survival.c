@@ -42,7 +42,8 @@ bool sgc_survival_init(void)
     return true;
 }
 
-/* For the arenas that there are.  What has memory already keeps its contents. */
+/* Gets memory for the copy of all arenas that there are.  Memory that is there already keeps its
+ * contents. */
 static void grow(void)
 {
     uint32_t arenas = (uint32_t)(sgc_aw_load(&sgc_heap.limit) / SGC_ARENA);
@@ -207,7 +208,9 @@ static bool is_tail(const struct sgc_page *d, uint32_t page)
            back < sgc_heap.records[page - back].span_pages;
 }
 
-/* What a marker beside the program relies on: of a page of small objects kind and class, of a span how many pages it has. */
+/* The shape of a page, on which a marker beside the program relies: kind and class of a page of
+ * small objects, the number of pages of a span, the distance of a tail from its span's first page;
+ * 0: none. */
 static uint32_t shape(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];

@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a mark has reached lives until the next one: a check of flips, clearing and sweeping that does not trust them
- * (SGC_VERIFY=marks, and under torture).
+ * Checks that objects reached by a mark live until the next one, without trusting flips, clearing
+ * and sweeping (SGC_VERIFY=marks, and under torture).
  *
- * At the flip the marks are copied: that copy is what each page must have allocated until somebody looks at it.  With R for the
- * marks at the flip, and A for what is allocated:
+ * At the flip the marks are copied: each page must have the objects of the copy allocated, and no
+ * others, until a thread first sweeps it.  With R for the marks at the flip, and A for the
+ * allocated objects:
  *
- *   at the flip                       R stands only where A does; no page counts as swept in the epoch that begins
- *   at a page's first sweep,          A = R.  What other threads have freed has its remote bit, and is merged afterwards; who
- *   before remote frees are merged    frees an object of its own page has the page swept first
- *   at a span's first sweep           A = R.  Who frees a span before takes its bit out of both
- *   when a mark begins                the same of all that is still unswept; what was in R and is neither swept nor there is
- *                                     lost; no mark stands
- *   when a mark beside the            no page has changed its shape since it began: it is none of other objects, and no span
- *   program is complete               has come, gone or become shorter on pages that were in use
+ *   at the flip                       R stands only where A does; no page counts as swept in the
+ *                                     epoch that begins
+ *   at a page's first sweep,          A = R.  Objects that other threads have freed have remote
+ *   before remote frees are merged    bits, merged afterwards; an owner that frees an object has
+ *                                     the page swept first
+ *   at a span's first sweep           A = R.  A thread that frees a span before takes its bit out
+ *                                     of both
+ *   when a mark begins                A = R for all that is still unswept; an object in R that is
+ *                                     neither swept nor there is lost; no mark stands
+ *   when a mark beside the            no page has changed its shape since it began: it has no
+ *   program is complete               other objects, and no span has come, gone or become shorter
+ *                                     on pages that were in use
  *
- * The copy lies in memory of its own.  What was looked at is taken out of it.
+ * The copy lies in memory of its own.  It loses the marks of each page and span that is checked.
  *
- *   what             written by                                 read by                        ordering
- *   R of a page      the collecting thread, world stopped;      the same                       the lock of the list that the
- *                    who sweeps the page first                                                 page is on; stopping the world
- *   R of spans       the collecting thread, world stopped;      the same                       the spans' lock; stopping the
- *                    who sweeps or frees a span                                                world
- *   shapes           the collecting thread, world stopped       the same                       stopping the world
- *   where they lie   sgc_survival_init                          everybody                      there are no other threads yet
+ *   what            written by                         read by    ordering
+ *   R of a page     the collecting thread, world       the same   the lock of the list that the
+ *                   stopped; the thread that first                page is on; stopping the world
+ *                   sweeps the page
+ *   R of spans      the collecting thread, world       the same   the spans' lock; stopping the
+ *                   stopped; a thread that sweeps or              world
+ *                   frees a span
+ *   shapes          the collecting thread, world       the same   stopping the world
+ *                   stopped
+ *   where they lie  sgc_survival_init                  everybody  there are no other threads yet
  */
 #ifndef SGC_ALLOC_PAGES_SURVIVAL_H
 #define SGC_ALLOC_PAGES_SURVIVAL_H

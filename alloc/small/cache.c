@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a cache: opening, giving slots up.  Who may run what: alloc/small/cache.h.  Its end: alloc/page_supply.c.
+ * The life of a cache: opening, giving slots up.  alloc/small/cache.h says which thread may call
+ * each function; alloc/page_supply.c has the end of a cache.
  */
 #include "alloc/small/cache.h"
 
@@ -63,7 +64,8 @@ static bool give_number(struct sgc_cache *cache)
     return true;
 }
 
-/* What is claimed counts against the limits of the process, and most programs make no kinds. */
+/* Gives the cache memory for the bins of so many kinds, and no more: memory counts against the
+ * limits of the process, and most programs make no kinds. */
 static bool reach_kinds(struct sgc_cache *cache, uint32_t kinds)
 {
     sgc_assert(kinds <= SGC_KINDS);
@@ -131,7 +133,8 @@ static void discard_array(const struct sgc_bin *bin)
         sgc_mem_discard((char *)array + kept, bytes - kept);
 }
 
-/* What was left of its run, in bytes. */
+/* Gives the rest of the bin's run back to its page, and forgets the freed slots.  Returns the bytes
+ * of that rest. */
 static size_t retire_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
@@ -244,7 +247,8 @@ void sgc_cache_take_back(struct sgc_cache *cache)
     each_active(cache, take_back);
 }
 
-/* What was claimed counts as allocated, and will so once more: it is as good as freed. */
+/* The rest of the run counts as allocated, and will again when a thread claims it once more: so it
+ * counts as freed now. */
 void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];

@@ -90,8 +90,8 @@ _Static_assert(offsetof(struct sgc_bin, active_epoch) == 64, "the common paths t
 #define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
 #define SGC_INBOX_CLOSED UINTPTR_MAX
 
-/* Why a page's objects are not freed the common way: the page names a bin that is never open.  What comes first outweighs what
- * follows. */
+/* Reasons why a page's objects are not freed the common way: the page names a bin that is never
+ * open.  Each reason outweighs those that follow it. */
 enum sgc_watch {
     SGC_WATCH_REGISTERED,           /* something is registered about an object: until the page has none any more */
     SGC_WATCH_DATED,                /* a layer on top keeps some objects of the page: until a stop finds that it does not */
@@ -217,7 +217,8 @@ static inline bool sgc_cache_ok(const struct sgc_cache *cache)
            cache->max_pages <= SGC_READY_MAX && cache->claim_bytes <= SGC_CLAIM_BYTES;
 }
 
-/* What a page has in place of its bin. */
+/* Where the closed bin is that a page watched for this reason names, in bytes from the cache's
+ * start. */
 static inline uint32_t sgc_bin_watched(enum sgc_watch why)
 {
     return (uint32_t)(offsetof(struct sgc_cache, watched) + why * sizeof(struct sgc_bin));
@@ -226,8 +227,9 @@ static inline uint32_t sgc_bin_watched(enum sgc_watch why)
 /* The calling thread's cache; NULL while it is not registered. */
 SGC_INNER _Thread_local struct sgc_cache *sgc_self __attribute__((tls_model("initial-exec")));
 
-/* The same for the common paths: without a cache it is one that has no slots and owns no pages, shared by all such
- * threads, so that nobody has to ask. */
+/* The calling thread's cache for the common paths: while the thread is not registered, one that has
+ * no slots and owns no pages, shared by all such threads, so that the common paths need not test
+ * for it. */
 SGC_INNER _Thread_local struct sgc_cache *sgc_fast_cache __attribute__((tls_model("initial-exec")));
 
 /* Makes a cache the calling thread's; NULL: it has none. */
@@ -276,7 +278,7 @@ void sgc_cache_take_back(struct sgc_cache *cache);
  * World stopped, or by its own thread in a section. */
 void sgc_cache_count_freed(struct sgc_cache *cache);
 
-/* From now on it keeps no freed slots.  As above. */
+/* From now on the cache keeps no freed slots.  World stopped, or by its own thread in a section. */
 void sgc_cache_keep_none(struct sgc_cache *cache);
 
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
@@ -286,10 +288,12 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
  * to be offered.  By its own thread, under the cache's lock. */
 void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
-/* No freed slot at hand is of the page any more; false if there are too many to look through.  Likewise. */
+/* Forgets the freed slots at hand that are of the page; false if there are too many at hand to look
+ * through.  By the cache's own thread, under its lock. */
 bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page);
 
-/* None is at hand any more.  Where they are, so that their pages can be looked at.  Likewise. */
+/* Forgets all freed slots at hand.  Returns the first of them in the array, so that their pages can
+ * be looked at.  By the cache's own thread, under its lock. */
 const struct sgc_freed *sgc_bin_forget_all_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Is it the active page, or one that is to be active next?  By its own thread. */
@@ -346,10 +350,12 @@ static inline void sgc_page_free_slowly(uint32_t page)
     sgc_page_watch(page, SGC_WATCH_REGISTERED);
 }
 
-/* What the bin knows of an older epoch is void.  Under the cache's lock. */
+/* Makes the current epoch the bin's: the bin forgets the pages that it knew in an older one.  Under
+ * the cache's lock. */
 void sgc_bin_renew(struct sgc_bin *bin);
 
-/* A page that is on the lists as done becomes active some time in this epoch, or is found by the next sweep.  Likewise. */
+/* A page that is on the lists as done becomes active some time in this epoch, or is found by the
+ * next sweep.  Under the cache's lock. */
 void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page);
 
 static inline struct sgc_bin *sgc_bin_at(struct sgc_cache *cache, uint32_t offset)

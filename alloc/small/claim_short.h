@@ -2,10 +2,11 @@
 /*
  * Claiming a short run: the free slots that lie side by side in one word of the active page's allocation bits.
  *
- * In pages with live objects most runs are of one or a few slots.  Such a run is found, claimed, zeroed and opened here, in
- * the brief section of the common path that has found the bin empty.  Whatever else there may be to do is left to
- * sgc_small_claim: the rest of an opened run, a word of free slots only, which begins a long run, memory that was never used,
- * the end of the page, a section to repair.
+ * In pages with live objects most runs are of one or a few slots.  Such a run is found, claimed,
+ * zeroed and opened here, in the brief section of the common path that has found the bin empty.
+ * All other cases are left to sgc_small_claim: the rest of an opened run, a word of free slots
+ * only, which begins a long run, memory that was never used, the end of the page, a section to
+ * repair.
  *
  * Each instruction may be the last, by a siglongjmp: then at worst slots whose bits are set are in nobody's hands until the
  * next cycle.  See doc/design/fast-path.md.

@@ -8,7 +8,8 @@
 
 enum { CHUNK = SGC_FREED_ARRAY_LARGE };     /* bytes obtained from the system at a time, for small arrays of many bins */
 
-/* What an array has outgrown is not used again: a third of what the bin has now. */
+/* Takes an array from the cache's chunk.  Arrays that a bin has outgrown are not used again:
+ * together they are a third of the bin's present one. */
 static struct sgc_freed_array *small_array(struct sgc_cache *cache, uint32_t bytes)
 {
     char *array;

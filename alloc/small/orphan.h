@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages that no thread owns, by kind and size class: their owner has ended, or has not needed that class for long, or they had
- * none from the start (alloc/small/shared.h).  Who holds the lock may do to them what an owner may do to its page.
+ * Pages that no thread owns, by kind and size class: their owner has ended, or has not needed that
+ * class for long, or they had none from the start (alloc/small/shared.h).  The thread that holds
+ * the lock may do to them what an owner may do to its page.
  *
  *   lists        under the orphans' lock, by anybody
- *   count        written likewise; read by anybody, relaxed: a stale value costs one look, or leaves an orphan for the next
- *   page tags    of SGC_ORPHANS exactly while here; whoever adopts writes its own, under the same lock
+ *   count        written under the orphans' lock; read by anybody, relaxed: a stale value costs one
+ *                look, or leaves an orphan for the next
+ *   page tags    of SGC_ORPHANS exactly while here; the thread that adopts a page writes its own,
+ *                under the same lock
  *   inbox        alloc/small/remote_free.h
  */
 #ifndef SGC_ALLOC_SMALL_ORPHAN_H
@@ -28,12 +31,14 @@ uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
  * lock. */
 bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
 
-/* The same for a bin's pages that have not been swept in this epoch, since others may have more use for them: the owner frees
- * nothing there before it has taken its lock and found them gone. */
+/* Makes up to `most` pages of a bin orphans that have not been swept in this epoch, since others
+ * may have more use for them; true if there are more.  The owner frees nothing there before it has
+ * taken its lock and found them gone.  Under the cache's lock. */
 bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self);
 
-/* The same for all pages with free slots, but, if dates are counted by owners, not for those that may have some.
- * World stopped, and the bin has no slots in hand. */
+/* Makes all of a bin's pages that have free slots orphans, but, if dates are counted by owners
+ * (`counted`), not those whose objects may have dates.  World stopped, under the cache's lock, and
+ * the bin has no slots in hand. */
 void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool counted, struct sgc_section *self);
 
 /* Makes a page that nobody else knows an orphan, with free slots only.  Outside sections. */

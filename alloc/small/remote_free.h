@@ -29,7 +29,8 @@ void sgc_page_merge(uint32_t page);
 /* Sees to it that the page's owner, if any, will look at the page. */
 void sgc_page_notify(uint32_t page);
 
-/* What pages that no thread owns have of an inbox: who holds the orphans' lock takes from it.  It is never closed. */
+/* The inbox of the pages that no thread owns: the thread that holds the orphans' lock takes from
+ * it.  It is never closed. */
 struct sgc_orphan_inbox {
     sgc_aw_t inbox;
     uint32_t arrived;           /* under the orphans' lock */
@@ -44,9 +45,9 @@ static inline bool sgc_orphans_have_news(void)
 /* The next orphan in which something was freed; SGC_NO_PAGE: no other is known.  Under the orphans' lock. */
 uint32_t sgc_orphan_with_news(void);
 
-/* What is left of a claimed run in a page that the thread does not own is freed, since nobody but an owner may take its bits
- * back: before the bin gives its slots up while the world runs.  By its thread in a section, or where it runs no more.  And
- * the same for all bins. */
+/* Frees the rest of the bin's claimed run if it lies in a page that the thread does not own, since
+ * only an owner may clear its bits: before the bin gives its slots up while the world runs.  By the
+ * cache's thread in a section, or where that runs no more.  The second does so for all bins. */
 void sgc_bin_leave_run(struct sgc_cache *cache, struct sgc_bin *bin);
 void sgc_cache_leave_runs(struct sgc_cache *cache);
 
@@ -58,7 +59,8 @@ void sgc_cache_repair(struct sgc_cache *cache);
  * Under the cache's lock. */
 bool sgc_cache_drain(struct sgc_cache *cache);
 
-/* The inbox is closed, and what is in it passed on, a step at a time.  True: call again.  Likewise. */
+/* Closes the inbox and passes on the pages in it, a step at a time.  True: call again.  Under the
+ * cache's lock. */
 bool sgc_inbox_close_step(struct sgc_cache *cache);
 
 #endif

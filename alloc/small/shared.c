@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Claiming short runs.  Who may run what: alloc/small/shared.h.
+ * Claiming short runs.  alloc/small/shared.h says which thread may call each function.
  */
 #include "alloc/small/shared.h"
 

@@ -2,11 +2,12 @@
 /*
  * Short runs in pages that no thread owns.
  *
- * A page for each thread, kind and size class would make a heap of many threads that need little of each as large as the
- * product.  So while several threads run, a bin takes its first slots after a cycle from pages that belong to all: a run of
- * half a kilobyte, then as much again as it had before.  When it has so shown that it needs more, it gets pages of its own.
- * What it has claimed is its own like any run: only claiming takes a lock.  Freed the slots are as in other threads' pages, by
- * their remote bits (alloc/small/remote_free.h).
+ * A page for each thread, kind and size class would make a heap of many threads that need little of
+ * each as large as the product.  So while several threads run, a bin takes its first slots after a
+ * cycle from pages that belong to all: a run of half a kilobyte, then as much again as it had
+ * before.  When it has so shown that it needs more, it gets pages of its own.  The bin owns a
+ * claimed run like any other: only claiming takes a lock.  The slots are freed as in other threads'
+ * pages, by their remote bits (alloc/small/remote_free.h).
  *
  *   threads      written under the registry's lock, read by anybody: relaxed, a stale value costs a page, or a short run
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Claiming and releasing runs of slots.  Who may: alloc/small/slots.h.
+ * Claiming and releasing runs of slots.  alloc/small/slots.h says which thread may.
  */
 #include "alloc/small/slots.h"
 

@@ -39,9 +39,11 @@ static inline size_t sgc_next_word_slot(uint32_t bytes, uint64_t starts, size_t 
     return (at | 63) - (uint32_t)__builtin_clzll(starts << at % 64) + bytes / SGC_GRANULE;
 }
 
-/* The first free slot from *at on, and what is free from there on in *word, its word.  0: no slot is free in the words that
- * begin below `limit`; then *at says what has been looked at.  What is found may lie beyond `limit`, in the word where that is.
- * The barrier: what can be read again is not to be kept in registers (sgc_allocate_missed). */
+/* Finds the first free slot from *at on: *at becomes its granule, *word its word; returns a bit for
+ * each free slot in that word from there on, *at's the lowest.  0: no slot is free in the words
+ * that begin below `limit`; then *at is the first slot not looked at.  The slot found may lie
+ * beyond `limit`, in the word where that is.  The barrier: values that can be read again are not to
+ * be kept in registers (sgc_allocate_missed). */
 __attribute__((always_inline))
 static inline uint64_t sgc_find_free(const uint32_t *bytes, uint64_t starts, size_t limit, size_t *at, sgc_aw_t **word)
 {

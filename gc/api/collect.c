@@ -117,8 +117,9 @@ enum {
     NAP_NS = 50000,
 };
 
-/* Beside the program it is another thread that collects.  Who has nothing to mark for it gets out of its way: it may want
- * the GC lock, which a caller that comes again at once would never leave to it. */
+/* In a concurrent cycle another thread collects.  A caller that finds no more to mark for it sleeps
+ * for a moment: the collecting thread may want the GC lock, which a caller that comes again at once
+ * would never leave to it. */
 static void collect_a_little(struct sgc_mutator *self)
 {
     enum sgc_due due = sgc_pacing_poll(self);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of created threads.  Who may call what: gc/api/created_threads.h. */
+/* Records of created threads.  gc/api/created_threads.h says which thread may call each
+ * function. */
 #include "gc/api/created_threads.h"
 
 #include "alloc/free.h"
@@ -144,7 +145,8 @@ static void make_key(void)
 
 static _Thread_local struct sgc_start *mine __attribute__((tls_model("initial-exec")));
 
-/* Whose pthread_t it was has been joined, or was detached and has ended. */
+/* Settles older records of the pthread_t: their threads have been joined, or were detached and have
+ * ended. */
 static void list(struct sgc_start *start)
 {
     struct sgc_start **bucket = bucket_of(start->thread), *older;
@@ -229,7 +231,8 @@ void sgc_start_vanished(pthread_t thread, uint64_t serial)
         end(start);
 }
 
-/* Whatever became of it: a thread that the system has ended has not said so. */
+/* The record is settled even if it does not say that the thread is over: a thread that the system
+ * has ended has not stored that. */
 void sgc_start_joined(pthread_t thread, uint64_t serial)
 {
     struct sgc_start *start;

@@ -31,7 +31,7 @@ static void report_free(const char *function, uintptr_t address, const char *hap
              "%s. Free each object once, and keep a pointer to it until then", function, (void *)address, happens);
 }
 
-/* What GC_debug_free has filled stays an object until a collection has looked at it. */
+/* An object that GC_debug_free has filled stays allocated until a collection has looked at it. */
 static bool freed_with_guards(enum sgc_debug_state state)
 {
     return state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;

@@ -32,13 +32,14 @@ enum sgc_debug_state {
     SGC_DEBUG_BAD_FRONT,        /* written to before its beginning, */
     SGC_DEBUG_BAD_BACK,         /* or behind its end */
     SGC_DEBUG_FREED,            /* freed, and waiting for a collection */
-    SGC_DEBUG_FREED_WRITTEN,    /* the same, and written to since */
+    SGC_DEBUG_FREED_WRITTEN,    /* freed, and written to since */
 };
 
 /* The state of the guards around an allocated object of so many bytes, if it has any. */
 enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes);
 
-/* The same around the object whose client has that address; it may be any address. */
+/* The state of the guards around the object whose client has that address; SGC_DEBUG_NONE for any
+ * other address. */
 enum sgc_debug_state sgc_debug_around(const void *object);
 
 /* Makes the object one with guards, and returns what the client gets. */

@@ -89,7 +89,8 @@ static inline void sgc_api_copy(void *fresh, const void *object, size_t bytes)
  * out-of-memory hook was asked; errno is then ENOMEM. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 
-/* What the client has of an object, which has a header if it was allocated for debugging. */
+/* The address that the client has of an object: behind the header, if the object was allocated for
+ * debugging. */
 struct sgc_object;
 uintptr_t sgc_api_client_address(const struct sgc_object *object);
 
@@ -98,7 +99,8 @@ enum { SGC_API_OBJECT_TEXT = 450 };
 /* "48 bytes at 0x...", and what is known besides of the object to which the address belongs; false if there is none. */
 bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT]);
 
-/* What the client's function says about an object of that kind, an empty text if there is none. */
+/* Stores the text that the client's function for that kind makes of the object, an empty one if
+ * there is no function. */
 void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN + 1]);
 
 /* False, with a message, if there is no kind of that number. */

@@ -19,7 +19,7 @@ ALLOCATE(GC_malloc, sgc_allocate, SGC_KIND_CONSERVATIVE)
 ALLOCATE(GC_malloc_atomic, sgc_allocate, SGC_KIND_POINTER_FREE)
 ALLOCATE(GC_malloc_stubborn, sgc_allocate, SGC_KIND_CONSERVATIVE)
 
-/* What the new object counts for: its slot, or its span. */
+/* The bytes that a new object counts for: its slot's, or its span's. */
 static size_t bytes_of_new(const void *object, size_t size)
 {
     size_t granules = sgc_request_granules(size);

@@ -80,7 +80,7 @@ void GC_end_stubborn_change(const void *object)
         report_object(object);
 }
 
-/* What lies above is watched by nobody, and may be much. */
+/* Memory above the heap's end is not reported: nobody watches it, and it may be much. */
 void SGC_dirty(const void *address, size_t bytes)
 {
     uintptr_t start = (uintptr_t)address, end = sgc_heap.base + sgc_aw_load_acq(&sgc_heap.limit);

@@ -320,9 +320,10 @@ static GC_descr bitmap_for(GC_descr descriptor, size_t size)
     return (bits & ~(UINTPTR_MAX >> words) & ~(uintptr_t)GC_DS_TAGS) | GC_DS_BITMAP;
 }
 
-/* Of an object that has another size now.  It may be an array that is stored as an ordinary object, so added words, which begin
- * somewhere behind the last pointer that is known, may be pointers; unless there never were any.  What a procedure of the
- * program's makes of its objects is its own affair. */
+/* The descriptor of an object that has another size now.  The object may be an array that is stored
+ * as an ordinary object, so added words, which begin somewhere behind the last pointer that is
+ * known, may be pointers; unless there never were any.  A descriptor with a mark procedure of the
+ * program's stays as it is. */
 static GC_descr descriptor_for(GC_descr descriptor, size_t size, size_t had)
 {
     sgc_assert(!sgc_ds_is_proc(descriptor, SGC_PROC_ARRAY));

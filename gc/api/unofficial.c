@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What bdwgc's library exports without declaring it in a header, and some programs use all the same: printing,
- * telling of memory that was allocated or freed behind the collector's back, and private tables.  Any thread.
+ * Functions and tables that bdwgc's library exports without declaring them in a header, and some
+ * programs use all the same: printing, telling of memory that was allocated or freed behind the
+ * collector's back, and private tables.  Any thread.
  */
 #include "gc/api/internal.h"
 

@@ -36,7 +36,7 @@ enum {
     OVERTAKEN_MAX = 64,        /* times that other threads may take what a collection has freed for one */
 };
 
-/* What is asked for, worked out once. */
+/* An allocation request, worked out once. */
 struct request {
     size_t bytes;               /* end byte included */
     uint32_t kind;
@@ -142,8 +142,9 @@ static bool free_waiting(struct sgc_mutator *self, uintptr_t entry)
     return freed;
 }
 
-/* What other threads have in hand, or in pages in use, is nobody's for a moment: so memory has run out only when no page of any
- * thread has room. */
+/* With the world stopped, has all threads leave their slots of the class, and their pages of it
+ * with room, to everybody: memory has run out only when no page of any thread has room.  False:
+ * there is nothing to leave, or the world could not be stopped. */
 static bool take_from_others(struct sgc_mutator *self, const struct request *r)
 {
     if (!r->small || !sgc_leave_others_have(&self->cache, r->kind, r->cls) || !sgc_external_stop(self))
@@ -219,8 +220,8 @@ static void watch(struct sgc_mutator *self, const struct request *r)
     sgc_heap_watch(self);
 }
 
-/* What waits to be asked about comes first: who looks for a page with free slots before that finds all of them full, and takes
- * new ones. */
+/* Objects that wait for their disclaim procedures are asked about first: a look for a page with
+ * free slots before that would find all of them full, and take new ones. */
 static void *serve(struct sgc_mutator *self, const struct request *r)
 {
     uint64_t seen;
@@ -237,7 +238,7 @@ static void *serve(struct sgc_mutator *self, const struct request *r)
     return object;
 }
 
-/* What goes down with the client's registers, and what comes back. */
+/* The arguments and the result of a call that is made with the client's registers stored. */
 struct call {
     size_t bytes;
     uint32_t kind;
@@ -246,8 +247,9 @@ struct call {
     void *object;
 };
 
-/* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one at a time.  Who asks for
- * more, or in another callback, is told so where a section is entered. */
+/* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one
+ * at a time.  Requests for large ones, and those of other callbacks, are reported where a section
+ * is entered. */
 static void *serve_hook(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(sgc_stopped_by_self() && r->small);
@@ -345,8 +347,9 @@ static inline uint64_t starts_for(size_t bytes)
     return sgc_size_classes.of[sgc_fast_bins[bytes] / (uint32_t)sizeof(struct sgc_bin)].starts;
 }
 
-/* What is needed later is kept in memory: to make room for it, registers of the client would be saved, and their values left on
- * the stack.  There is no frame to be cleared. */
+/* The arguments that are needed later are kept in memory: registers for them would have the
+ * compiler save the client's, and leave the client's values on the stack.  There is no frame to be
+ * cleared. */
 __attribute__((always_inline))
 static inline void *claim_short_or(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin,
                                    void *(*otherwise)(size_t, uint32_t, struct sgc_cache *))

@@ -8,7 +8,8 @@
 #include "alloc/small/small.h"
 #include "gc/threads/mutator.h"
 
-/* What a request of `bytes` costs in granules, end byte included; 0 when it is no small object. */
+/* The granules that a request of `bytes` costs, end byte included; 0 when it is no small object, or
+ * has no byte at all. */
 static inline size_t sgc_request_granules(size_t bytes)
 {
     size_t with_end = bytes + sgc_heap.config.end_byte;
@@ -62,10 +63,12 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
     return object;
 }
 
-/* The same, but NULL when memory has run out, whatever the hook would answer. */
+/* An object as sgc_allocate gives it, but NULL when memory has run out, whatever the client's hook
+ * would answer. */
 void *sgc_allocate_or_null(size_t bytes, uint32_t kind);
 
-/* What the client's hook (GC_oom_fn) answers to memory that has run out: what the allocation is to return. */
+/* Asks the client's hook (GC_oom_fn), or the default one, after memory has run out: the allocation
+ * is to return its answer. */
 void *sgc_out_of_memory(size_t bytes);
 
 /* The program's: the stop function of collections that allocation starts, release / acquire; and whether it starts none, except

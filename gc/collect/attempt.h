@@ -24,7 +24,7 @@ bool sgc_attempt(struct sgc_mutator *self, uint32_t attempts, uintptr_t from);
  * not be stopped. */
 bool sgc_attempt_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from);
 
-/* What stops have cost so far, and the target. */
+/* The costs of a stop as learnt so far, the target for its length, and the most attempts. */
 struct sgc_pause_costs sgc_attempt_costs(void);
 
 /* How long a stop may take, in nanoseconds: what the program has set (GC_set_time_limit), else the user's

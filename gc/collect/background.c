@@ -33,10 +33,10 @@ static const uint64_t LINGER_NS = 50000000;
 /* So long other cycles may keep it from what one has left. */
 static const uint64_t OVERDUE_NS = 500000000;
 
-/* What heaps of this size could give back is not worth a thread. */
+/* Smaller heaps could give back too little to be worth a thread. */
 static const size_t WORTH_A_THREAD = (size_t)8 << 20;
 
-/* Who asks it to be eager wakes it for more than this. */
+/* A cycle wakes an eager service thread that lingers if more pages than this are in use. */
 enum { LITTLE_PAGES = 512 };
 
 /* It does not wait for the program to leave it time.  Under torture it meets the program's threads as often as it can. */

@@ -25,10 +25,12 @@
  * the loader with signals blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
 bool sgc_service_start(void);
 
-/* Likewise after a cycle, unless the heap is so small that it would hardly have anything to do. */
+/* Starts the thread after a cycle, unless the heap is so small that it would hardly have anything
+ * to do.  By the thread that has the GC lock. */
 void sgc_service_start_if_worth_it(void);
 
-/* What else it does, before all other work: whenever it is awake and wanted() says so, run(). */
+/* A job that the service thread does before all other work: whenever it is awake and wanted() says
+ * so, it calls run(). */
 struct sgc_service_job {
     bool (*wanted)(void);
     void (*run)(struct sgc_mutator *self);
@@ -38,7 +40,8 @@ void sgc_service_set_job(const struct sgc_service_job *job);
 /* There is work after a cycle.  Outside sections, GC lock free. */
 void sgc_service_wake(void);
 
-/* The same for somebody who cannot wait until it looks by itself. */
+/* Wakes the service thread even if it lingers, for a caller that cannot wait until it looks by
+ * itself.  Outside sections, GC lock free. */
 void sgc_service_wake_now(void);
 
 /* Does all of it now on the calling thread, and gives back whatever is free regardless of age. */

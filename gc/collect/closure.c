@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The closure of a mark.  Who runs it: gc/collect/closure.h. */
+/* The closure of a mark.  gc/collect/closure.h says on which thread it is checked. */
 #include "gc/collect/closure.h"
 
 #include "alloc/object.h"
@@ -129,8 +129,8 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
         look_at_word(look, at);
 }
 
-/* What an object holds whose procedure alone knows which words are pointers says nothing; nor does what one holds that may be
- * dead, and only waits to be disclaimed. */
+/* The words of an object prove nothing if its mark procedure alone knows which of them are
+ * pointers; nor do those of an object that may be dead, and only waits to be disclaimed. */
 static void look_in_object(const struct sgc_object *o, void *arg)
 {
     struct look *look = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Concurrent cycles: the lead.  Who writes what: gc/collect/concurrent.h. */
+/* Concurrent cycles: the lead.  gc/collect/concurrent.h says which thread writes each field. */
 #include "gc/collect/concurrent.h"
 
 #include <limits.h>
@@ -115,7 +115,8 @@ static bool collecting_is_disabled(void)
     return sgc_a32_load(&sgc_client_dont_gc) != 0 || sgc_init_ended();
 }
 
-/* What looks through all objects with the world stopped leaves little to be gained. */
+/* May a concurrent cycle begin?  Disclaim procedures and the search for leaks look through all
+ * objects with the world stopped, so a mark beside the program would gain little. */
 static bool may_begin(void)
 {
     return !collecting_is_disabled() && !sgc_disclaim_used() && !sgc_finding_leaks();
@@ -268,7 +269,8 @@ bool sgc_concurrent_finish(struct sgc_mutator *self, enum sgc_reason reason, uin
 
 /* ---- the lead's part ---- */
 
-/* What others have begun to sweep is swept by the stop: they are in sections. */
+/* Threads that have begun to sweep are in sections: by the time of the stop their pages are
+ * swept. */
 static void sweep_all(struct sgc_mutator *self)
 {
     while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
@@ -426,8 +428,9 @@ static void look_again(struct sgc_mutator *self)
 
 /* ---- the lead's part, from the beginning ---- */
 
-/* Who has asked after the cycle that took the place of ours, while the lead waited for its turn, wants another one.  Either we
- * see that he has asked, or he that nothing is asked for any more. */
+/* A thread that has asked after the cycle that took the place of ours, while the lead waited for
+ * its turn, wants another one.  Either the lead sees that the thread has asked, or the thread sees
+ * that no cycle is asked for any more, and asks. */
 static void ask_for_the_late(struct sgc_mutator *self, const struct beginning *b)
 {
     uint32_t epoch = sgc_heap.epoch;

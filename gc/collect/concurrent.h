@@ -2,25 +2,33 @@
 /*
  * Concurrent cycles: marking while the program runs, between short stops (doc/design/concurrent.md).
  *
- * The service thread leads: it sweeps everything, has the pages watched, has the program stopped for its roots, marks
- * beside it, looks at what was written meanwhile, and has it stopped again for the rest: by a thread of the program that
- * allocates, if one does (gc/collect/turn.h).  While it marks, or waits for that, it counts as stopped and holds no lock.
- * Helper markers, and threads that assist, mark with it; they are out of the heap whenever it is.  Each stop is an attempt to
- * finish; one that would take longer than the target lets the program go on, and keeps its marks.
+ * The service thread leads: it sweeps everything, has the pages watched, has the program stopped
+ * for its roots, marks beside it, looks at the pages written meanwhile, and has the program stopped
+ * again for the rest: by a thread of the program that allocates, if one does (gc/collect/turn.h).
+ * While the lead marks, or waits for a stop, it counts as stopped and holds no lock.  Helper
+ * markers, and threads that assist, mark with it; they are out of the heap whenever it is.  Each
+ * stop is an attempt to finish; one that would take longer than the target lets the program go on,
+ * and keeps its marks.
  *
- * Whoever has the GC lock may take the cycle from the lead between two pieces of work, to finish it or to give it up.
+ * The holder, which is the thread that has the GC lock, may take the cycle from the lead between
+ * two pieces of work, to finish it or to give it up.
  *
- *   what      written by                                 read by          ordering
- *   state     any thread: IDLE to ASKED by CAS; the      everybody        acquire-release RMW; a stale IDLE or MARKING costs
- *             lead, and who has the GC lock: the rest                     a question too many
- *   asked_in  any thread, before it looks at `state`       the lead,        sequentially consistent, as `state` is there: one
- *                                                        after its over   of the two sees the other's word
- *   again_at  the lead; who enables or rules out         any thread       relaxed: a stale one costs a look
- *   held      who has the GC lock                        the lead         sequentially consistent with `inside`: each side
- *   inside    the lead                                   who has the      writes its own word, then reads the other's
- *                                                        GC lock
- *   the rest  the lead, while it is inside or has the    same             the GC lock, `held` and `inside`
- *             GC lock; who has taken the cycle from it
+ *   what      written by                              read by          ordering
+ *   state     any thread: IDLE to ASKED by CAS; the   everybody        acquire-release RMW; a stale
+ *             lead and the holder: the rest                            IDLE or MARKING costs one
+ *                                                                      question too many
+ *   asked_in  any thread, before it looks at `state`  the lead, after  sequentially consistent, as
+ *                                                     its over         `state` is there: one of the
+ *                                                                      two sees the other's word
+ *   again_at  the lead; a thread that asks, enables   any thread       relaxed: a stale one costs a
+ *             or rules out concurrent cycles                           look
+ *   held      the holder                              the lead         sequentially consistent with
+ *                                                                      `inside`: each side writes
+ *   inside    the lead                                the holder       its own word, then reads the
+ *                                                                      other's
+ *   the rest  the lead, while it is inside or has     same             the GC lock, `held` and
+ *             the GC lock; the holder that has                         `inside`
+ *             taken the cycle
  */
 #ifndef SGC_GC_COLLECT_CONCURRENT_H
 #define SGC_GC_COLLECT_CONCURRENT_H
@@ -40,8 +48,9 @@ bool sgc_concurrent_enabled(void);
 /* A cycle is wanted.  Any thread; outside sections, the GC lock not held. */
 void sgc_concurrent_ask(struct sgc_mutator *self);
 
-/* Cycles stop the program although others were asked for: if it is time, has the lead look whether that must be so.  As
- * above. */
+/* While cycles stop the program although concurrent ones were asked for: has the lead look again,
+ * if it is time, whether these can be had now.  Any thread; outside sections, the GC lock not
+ * held. */
 void sgc_concurrent_ask_again(struct sgc_mutator *self);
 
 /* One is wanted, or has begun, and is not over; it has begun. */

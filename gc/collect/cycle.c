@@ -26,7 +26,8 @@ static uint32_t wanted_markers(void)
     return (uint32_t)(sgc_options.torture > 0 ? most : sgc_pacing_markers(most));
 }
 
-/* Who has disabled collections meanwhile will enable them: nothing is wrong with the next one. */
+/* A thread that has disabled collections meanwhile will enable them: nothing is wrong with the next
+ * cycle. */
 static bool given_up(void)
 {
     if (!sgc_collect_disabled())
@@ -53,7 +54,8 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     return true;
 }
 
-/* Who runs out of memory, or of time, takes what has been marked already; who wants to know what is garbage now begins anew. */
+/* A thread that runs out of memory, or of time, takes the marks that there are already; one that
+ * wants to know which objects are garbage now begins anew. */
 static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
 {
     if (reason == SGC_REASON_TORTURE)

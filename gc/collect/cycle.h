@@ -22,8 +22,9 @@ enum sgc_collect_result {
  * stop() (NULL: never) is asked now and then whether to give up.  Outside sections. */
 enum sgc_collect_result sgc_collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void));
 
-/* The same on behalf of a caller further up, whose registers are stored above `from` (sgc_with_registers): the calling
- * thread's stack is scanned from there.  Nothing between may hold the only address of an object. */
+/* Runs a cycle as sgc_collect does, on behalf of a caller further up, whose registers are stored
+ * above `from` (sgc_with_registers): the calling thread's stack is scanned from there.  No frame
+ * between may hold the only address of an object. */
 enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void),
                                          uintptr_t from);
 

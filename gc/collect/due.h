@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread does when a collection is due, or the one that is going on needs help. */
+/* A thread's part when a collection is due, or when the cycle that is going on needs help. */
 #ifndef SGC_GC_COLLECT_DUE_H
 #define SGC_GC_COLLECT_DUE_H
 
@@ -10,7 +10,8 @@
  * the lock's holder would never end. */
 void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(void), uintptr_t from);
 
-/* Likewise when torture says so: collects, or asks for a concurrent cycle. */
+/* Collects, or asks for a concurrent cycle, when torture says so; the stack is scanned from
+ * `from`.  Outside sections, no object in the thread's hands; under the GC lock it does nothing. */
 void sgc_collect_under_torture(struct sgc_mutator *self, uintptr_t from);
 
 #endif

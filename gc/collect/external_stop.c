@@ -90,7 +90,7 @@ static bool external_stop(struct stop *e, bool *closed)
     return stopped;
 }
 
-/* Who holds the GC lock for other reasons keeps it. */
+/* A thread that holds the GC lock for another reason keeps it after the stop. */
 bool sgc_external_stop(struct sgc_mutator *self)
 {
     struct stop e = { .self = self };

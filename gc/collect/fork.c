@@ -115,7 +115,8 @@ void sgc_fork_prepare(void)
     fork_state.blocked_sp = sp;
 }
 
-/* What `fork_state` says belongs to whoever has the GC lock. */
+/* `fork_state` belongs to the thread that has the GC lock, so it is copied before the lock is
+ * released. */
 void sgc_fork_parent(void)
 {
     struct fork_state was = fork_state;

@@ -25,7 +25,7 @@ SGC_STATE static bool told;                     /* of a thread whose stacks are 
 
 enum { HELPER_SERVES = 1, HELPER_GOES };
 
-/* What a helper has to know, and what it answers: the argument's memory must outlive the call. */
+/* The argument of a helper's thread, and its answer.  The memory must last until `taken` is set. */
 struct helper {
     uint32_t number;
     int error;                  /* it was to be bound, and the system refused */

@@ -96,7 +96,8 @@ static bool phase_retire(struct sgc_cycle *c)
 
 /* ---- the mark ---- */
 
-/* Who listens may walk through the tables of finalization: they are shared out afterwards. */
+/* A listener to `pushed` may walk through the tables of finalization: these are shared out
+ * afterwards. */
 static bool phase_roots(struct sgc_cycle *c)
 {
     struct sgc_marker *first = sgc_team_first(&c->team);

@@ -18,7 +18,9 @@ bool sgc_init_now(void);
  * of a thread that never registered.  NULL when it cannot be registered. */
 struct sgc_mutator *sgc_mutator_adopt(void);
 
-/* The same without the warning: for a call that returns nothing that only this thread's stack would keep. */
+/* Registers the calling thread, which is not registered yet, without a warning: for a call that
+ * returns no object that only this thread's stack would keep.  NULL when it cannot be
+ * registered. */
 struct sgc_mutator *sgc_mutator_admit(void);
 
 /* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who

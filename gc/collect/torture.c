@@ -37,8 +37,8 @@ bool sgc_torture_chance(struct sgc_mutator *m, uint32_t n)
     return sgc_options.torture > 0 && m != NULL && (next_random(m) >> 20) % n == 0;
 }
 
-/* At once, after some microseconds, or milliseconds.  What is given comes as well, so that an attempt without a deadline does
- * come. */
+/* A deadline at random: at once, after some microseconds, or milliseconds.  The given one comes as
+ * well, so that an attempt without a deadline does come. */
 uint64_t sgc_torture_deadline(struct sgc_mutator *m, uint64_t given_ns)
 {
     uint64_t r;

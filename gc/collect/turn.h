@@ -8,11 +8,12 @@
  * program that allocates, or asks for a collection, makes it; the others are stopped by their signal, as ever.  Meanwhile the
  * program runs.  If every thread counts as stopped, or nobody has come after a while, the lead makes the stop itself.
  *
- *   what      written by                                    read by              ordering
- *   word      the lead: OFFERED, without the GC lock; who   everybody            release / acquire; futex of the lead.  What is
- *             has the GC lock: the rest                                          done by it is done with the GC lock
- *   the rest  the lead, before it offers; who has the GC    same                 `word`, then the GC lock
- *             lock and finds it offered
+ *   what      written by                                   read by    ordering
+ *   word      the lead: OFFERED, without the GC lock; the  everybody  release / acquire; futex of
+ *             thread with the GC lock: the rest                       the lead.  The offered stop
+ *                                                                     is made with the GC lock
+ *   the rest  the lead, before it offers; the thread that  same       `word`, then the GC lock
+ *             has the GC lock and finds it offered
  */
 #ifndef SGC_GC_COLLECT_TURN_H
 #define SGC_GC_COLLECT_TURN_H

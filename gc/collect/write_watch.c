@@ -52,7 +52,8 @@ static const struct sgc_dirty_source *const by_option[] = {
     [SGC_DIRTY_SOFTWARE] = &sgc_dirty_software,
 };
 
-/* Whoever collects pages and watches them anew beside the program needs it: see watch_anew. */
+/* A source that collects pages and watches them anew beside the program needs the barrier: see
+ * watch_anew. */
 static const struct sgc_dirty_refusal no_barrier = { "membarrier", 0 };
 
 static bool has_barrier(const struct sgc_dirty_source *one)
@@ -89,7 +90,7 @@ static void close_source(void)
     sgc_aw_store_rel(&watch.changing, 0);
 }
 
-/* What goes wrong in a server goes wrong in each of its children, which need not say it again. */
+/* The errors of a server come in each of its children, too, which need not report them again. */
 static void share_what_is_said(void)
 {
     if (watch.said == NULL)
@@ -198,8 +199,8 @@ static uintptr_t arena_start(uint32_t arena)
     return sgc_heap.base + (uintptr_t)arena * SGC_ARENA;
 }
 
-/* What is in use with pointers in it.  The page may become another one meanwhile: if it is not watched, it counts as written,
- * and if it needs no watch, that does no harm. */
+/* Is the page in use, with pointers in it?  The page may become another one meanwhile: if it is not
+ * watched, it counts as written, and if it needs no watch, that does no harm. */
 static bool is_to_be_watched(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -225,7 +226,7 @@ static void each_run(uint32_t arena, void (*fn)(uint32_t from, uint32_t end, voi
     }
 }
 
-/* What becomes of the ranges that were to be watched. */
+/* Numbers of ranges that were to be watched, and of those that the source refused. */
 struct armed {
     size_t wanted, refused;
 };

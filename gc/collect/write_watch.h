@@ -28,8 +28,8 @@ void sgc_watch_set_manual(bool on);
  * By one thread at a time, outside sections. */
 bool sgc_watch_open(void);
 
-/* The same once one was open or asked for in vain; what has been said of it, by this process or one that it was forked from or
- * that was forked from it, is not said again. */
+/* Opens a source like sgc_watch_open, once one was open or asked for in vain.  A message that this
+ * process has given, or one related to it by forks, is not repeated. */
 bool sgc_watch_open_again(void);
 
 /* There was none: for a reason that goes by, as when a process has no descriptors left? */

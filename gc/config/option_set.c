@@ -87,7 +87,7 @@ static bool stop_mode_is_wanted(void)
     return sgc_options.mode == SGC_MODE_STOP && (origin == SGC_ORIGIN_ENVIRONMENT || origin == SGC_ORIGIN_PROGRAM);
 }
 
-/* What is in the accepted range but more than this build, or another option, allows. */
+/* Clamps each value that is in the accepted range but that another option does not allow. */
 static void clamp_all(void)
 {
     if (sgc_options.enable_incremental && sgc_options.disable_incremental)

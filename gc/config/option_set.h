@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the environment, setting, clamping and listing the options.  Who may do that, and when: gc/config/options.h.
+ * Reading the environment, setting, clamping and listing the options.  gc/config/options.h says
+ * which thread may write them, and when.
  */
 #ifndef SGC_GC_CONFIG_OPTION_SET_H
 #define SGC_GC_CONFIG_OPTION_SET_H
@@ -8,8 +9,8 @@
 #include "gc/config/option_table.h"
 
 /* Reads the environment, once; later calls do nothing.  A process that gained privileges when it
- * was executed ignores its environment.  Values that this build cannot honour are clamped, with a
- * message.  Calls no malloc, stdio or locale. */
+ * was executed ignores its environment.  A value that another option does not allow is clamped, in
+ * most cases with a message.  Calls no malloc, stdio or locale. */
 void sgc_options_read(void);
 
 /* Sets an option for the program.  False, with a message, if there is no such option or the value

@@ -60,7 +60,7 @@ extern const struct sgc_option_row sgc_option_table[SGC_OPTIONS];
 extern const struct sgc_unsupported_row sgc_unsupported_table[];
 extern const int sgc_unsupported_count;
 
-/* What to say of a word that is none of the option's; NULL: nothing in particular. */
+/* The advice for a word that the option does not have any more; NULL for any other word. */
 const char *sgc_unsupported_word_advice(const char *name, const char *word);
 
 /* The index of the option (or unsupported option) whose name is the first `length` characters of
@@ -92,8 +92,8 @@ int64_t sgc_option_number(const struct sgc_option_row *row);
 void sgc_option_store(const struct sgc_option_row *row, int64_t value);
 char *sgc_option_text(const struct sgc_option_row *row);
 
-/* What `text` says for this option.  NULL if it is accepted, with the number in *value; otherwise
- * what is wrong with it ("not a number").  *value stays untouched for a TEXT. */
+/* Reads a value of the option from `text`.  Returns NULL if it is accepted, with the number in
+ * *value; otherwise the error ("not a number").  *value stays untouched for a TEXT. */
 const char *sgc_option_parse(const struct sgc_option_row *row, const char *text, int64_t *value);
 
 /* The accepted values ("1 to 64, or 0"), a value ("4m"), and the current one (a text that does not fit is

@@ -125,7 +125,7 @@ static const char *parse_signal(const char *text, int64_t *value)
     return NULL;
 }
 
-/* What follows a point: up to nine digits, in parts of a RATIO, cut off below. */
+/* Reads the digits behind a point, nine at most, in parts of a RATIO, rounded down. */
 static const char *parse_places(const char *text, int64_t *parts)
 {
     int64_t digits = 0, unit = 1;
@@ -166,7 +166,7 @@ static const char *parse_ratio(const struct sgc_option_row *row, const char *tex
     return row->min <= *value && *value <= row->max ? NULL : out_of_range;
 }
 
-/* What is found out where the number is special has the word for that, too. */
+/* Reads an INT; for an option whose special value is 0 the word "auto" means 0, too. */
 static const char *parse_special_int(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
     sgc_assert(row->type == SGC_OPTION_INT);

@@ -6,11 +6,10 @@
  * field it sets.  Parsing, messages, SGC_PRINT_OPTIONS and the check of doc/options.md come from it.
  * Reading the environment and setting an option: gc/config/option_set.h.
  *
- * Who writes sgc_options: the initialising thread (sgc_options_read, sgc_option_set and
- * sgc_option_clamp before the first helper thread exists), later only a caller that holds the lock
- * of whoever uses that value.  Who reads: anybody, without synchronisation, for values that no
- * longer change.  A value that an API function can change at run time is copied at start into the
- * module that uses it.
+ * The initialising thread writes sgc_options (sgc_options_read, sgc_option_set and sgc_option_clamp
+ * before the first helper thread exists), later only a caller that holds the lock of the value's
+ * user.  Any thread reads values that no longer change, without synchronisation.  A value that an
+ * API function can change at run time is copied at start into the module that uses it.
  */
 #ifndef SGC_GC_CONFIG_OPTIONS_H
 #define SGC_GC_CONFIG_OPTIONS_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What options mean together.  At the start, on the initialising thread, when all options have been read. */
+/* Settings that several options make together.  At the start, on the initialising thread, when all
+ * options have been read. */
 #ifndef SGC_GC_CONFIG_PRESET_H
 #define SGC_GC_CONFIG_PRESET_H
 

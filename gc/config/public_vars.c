@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public variables and their first values.  Who writes and reads them: gc/config/public_vars.h.  sgc_client_vars_to_options
- * and sgc_client_vars_from_options run on the thread that starts the collector; the first hooks on any thread.
+ * The public variables and their first values.  gc/config/public_vars.h says which threads write
+ * and read them.  sgc_client_vars_to_options and sgc_client_vars_from_options run on the thread
+ * that starts the collector; the first hooks on any thread.
  */
 #include "gc/config/public_vars.h"
 

@@ -60,8 +60,8 @@ static inline bool sgc_finding_leaks(void)
     return sgc_a32_load(&sgc_client_find_leak) != 0;
 }
 
-/* What to do when memory has run out (GC_oom_fn); returns what the allocation is to return.  The first such hook says so
- * once and returns NULL. */
+/* The hook that is called when memory has run out (GC_oom_fn); the allocation returns its result.
+ * The first such hook reports it once and returns NULL. */
 typedef void *(*sgc_oom_t)(size_t bytes);
 void *sgc_oom_default(size_t bytes);
 

@@ -62,7 +62,8 @@ static void add_waits(struct sgc_line *line, const char *what, uint64_t times, u
     sgc_line_add(line, " ms");
 }
 
-/* What there was besides the last stop. */
+/* Prints what a concurrent cycle had besides its last stop: earlier stops, marking beside the
+ * program, and waits. */
 static void print_concurrent(const struct sgc_cycle_record *r)
 {
     struct sgc_line line;

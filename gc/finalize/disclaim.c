@@ -224,8 +224,9 @@ static bool is_dead(uintptr_t object)
     return proc == NULL || proc((void *)object) == 0;
 }
 
-/* GC lock held.  What the owner of its page frees, and waits for a sweep, does not count as freed, but is taken off what the
- * last cycle counted as live. */
+/* GC lock held.  An object whose page belongs to the calling thread waits for a sweep when it is
+ * freed, and does not count as freed: its bytes are taken off those that the last cycle counted as
+ * live. */
 static void count_freed(const struct sgc_mutator *self, const struct sgc_object *o)
 {
     if (sgc_aw_load(&sgc_heap.pages[o->page].tag) == self->cache.tag)
@@ -337,7 +338,8 @@ static void take_out(uintptr_t object)
         all.asking = 0;
 }
 
-/* What waits may be of a kind that has no procedure any more. */
+/* Looks into the queue for objects of any kind: one that waits may be of a kind that has no
+ * procedure any more. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind)
 {
     struct sgc_gc_lock_hold hold;

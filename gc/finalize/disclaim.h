@@ -3,10 +3,11 @@
  * Disclaim procedures: a kind may have one, which is asked about each of its objects that a collection has found dead, before
  * its memory is used again.
  *
- * Marks become allocation bits at the end of a mark, so such an object is kept by marking it, without what it points at, and is
- * put into a queue.  Threads of the program take objects from there, ask the procedure, and free them.  What is still in the
- * queue when the next collection comes is found dead by that one again: so the queue is filled anew each time, and what does
- * not fit into it is only late.
+ * Marks become allocation bits at the end of a mark, so such an object is kept by marking it,
+ * without the objects that it points at, and is put into a queue.  Threads of the program take
+ * objects from there, ask the procedure, and free them.  The next collection finds objects that are
+ * still in the queue dead again: so the queue is filled anew each time, and objects that do not fit
+ * into it are only late.
  *
  * The GC lock protects the queue: the thread that asks takes an object and frees the last one under it, and so does the thread
  * that frees an object which may wait.  Procedures are called without it.

@@ -66,7 +66,8 @@ enum { SGC_TOGGLE_WEAK = 1, SGC_TOGGLE_STRONG = 2 };
 
 enum sgc_link { SGC_LINK_SHORT, SGC_LINK_LONG, SGC_LINKS };
 
-/* What a unit stands for: a link's word; eight times the memory of a target's flag. */
+/* Logarithms of the bytes that a unit stands for, a link's word or the memory of eight targets'
+ * flags; the bytes that a flag stands for. */
 enum { SGC_LINKS_LOG = 3, SGC_TARGETS_LOG = 9, SGC_FLAGGED = 1 << (SGC_TARGETS_LOG - 3) };
 
 /* Bits of `used`. */
@@ -148,7 +149,8 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
 /* Removes what is registered for the object if its function is `fn`, and returns its data; otherwise NULL. */
 void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn);
 
-/* What is registered for the object (fn NULL: nothing).  World stopped by the caller. */
+/* Stores the finalizer that is registered for the object in *f (fn NULL: there is none).  World
+ * stopped by the caller. */
 void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
 
 /* *link is to be cleared when the object dies. */
@@ -160,13 +162,14 @@ enum sgc_registered sgc_link_move(struct sgc_mutator *self, enum sgc_link kind, 
  * toggle reference that points at it?  By who has the object, outside sections. */
 bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object);
 
-/* The same, with the world stopped. */
+/* Has the object, which begins there, a finalizer or a toggle reference, or may a link point at it?
+ * World stopped, or in a section. */
 bool sgc_finalization_has(uintptr_t object);
 
 /* The object, which begins there, is about to be freed: nothing is registered for it, or in it, any more. */
 void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);
 
-/* The same for links in a part of an object that goes back. */
+/* Forgets the links in [lo, hi), memory of an object that is about to be freed. */
 void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi);
 
 /* The generation of a target at this moment; 0: none. */
@@ -203,8 +206,9 @@ int sgc_finalizers_run(struct sgc_mutator *self);
 /* Is the calling thread within a finalizer, or an expiry procedure?  `entry` as below. */
 bool sgc_finalizer_running(struct sgc_mutator *self, uintptr_t entry);
 
-/* What a program's thread does after a collection, and now and then: runs finalizers, or calls the notifier.  `entry`: where
- * the frames end of whoever called us (sgc_callers_stack_pointer, taken in one of our first functions). */
+/* Runs finalizers, or calls the notifier; a thread of the program does so after a collection, and
+ * now and then.  `entry`: where the frames end of the function that called us
+ * (sgc_callers_stack_pointer, taken in one of our first functions). */
 void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry);
 
 extern sgc_a32_t sgc_finalizers_due;    /* there is something to do for a poll; a hint: relaxed */
@@ -218,7 +222,7 @@ static inline void sgc_finalizers_poll(struct sgc_mutator *self, uintptr_t entry
 /* Adds a chain of records, last->next == 0.  World stopped. */
 void sgc_queue_append(const struct sgc_node_chain *chain);
 
-/* The same in front, with the world running.  GC lock held. */
+/* Puts a chain of records before those that wait.  World running, GC lock held. */
 void sgc_queue_put_first(const struct sgc_node_chain *chain);
 
 /* Tells pollers if something waits.  GC lock held, after each cycle. */
@@ -232,7 +236,8 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg);
 /* Before the world is stopped; GC lock held.  ask NULL: toggle references stay as they are. */
 void sgc_finalization_before(sgc_toggle_fn ask);
 
-/* What the team is to look through while it marks: client data.  World stopped, before the team begins. */
+/* Gives the team the finalizers' client data to look through while it marks.  World stopped, before
+ * the team begins. */
 void sgc_finalization_share(struct sgc_team *team);
 
 /* Roots of our own.  World stopped. */
@@ -242,7 +247,7 @@ void sgc_finalization_roots(struct sgc_marker *marker);
  * when the world runs again; NULL: nobody wants to.  World stopped. */
 void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await);
 
-/* What the record of the cycle says of finalization.  GC lock held. */
+/* Stores the bytes that were kept only for finalizers in the cycle's record.  GC lock held. */
 void sgc_finalization_fill(struct sgc_cycle_record *record);
 
 /* After the pause; GC lock held. */

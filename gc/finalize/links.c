@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rounds do with links and their targets (gc/finalize/rounds.h), a leaf or a unit at a time: markers, each in a
- * block of its own.
+ * The visits of the rounds to links and their targets (gc/finalize/rounds.h), a leaf or a unit at a
+ * time: by markers, each in a block of its own.
  *
  *   what    written by                            read by                 ordering
  *   idle    markers: add; the collecting thread,  the collecting thread   rounds: see mark/team.h
@@ -178,7 +178,7 @@ static void drop_if_unusable(void *marker, struct sgc_tree_chunk *block, uintptr
         sgc_aw_store(unit, 0);
 }
 
-/* What is empty now goes in the next round 1. */
+/* Keeps the leaf, even if it is empty now: a later round 1 takes it out. */
 static bool drop_unusable_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address,
                                   struct sgc_tree_leaf *leaf)
 {

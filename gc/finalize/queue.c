@@ -137,8 +137,8 @@ int sgc_finalizers_run(struct sgc_mutator *self)
     return count;
 }
 
-/* Who runs one on a stack of a coroutine, and gives way to the thread's own, which may be for ever, keeps others waiting no
- * longer: finalizers need not run one at a time. */
+/* A finalizer that runs on a coroutine's stack, and gives way to the thread's own, which may be for
+ * ever, keeps others waiting no longer: finalizers need not run one at a time. */
 bool sgc_finalizer_running(struct sgc_mutator *self, uintptr_t entry)
 {
     bool gave_way = sgc_mutator_at_home(self, entry) && !sgc_mutator_at_home(self, self->finalizing);

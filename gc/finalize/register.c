@@ -84,7 +84,8 @@ void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f)
     read_unit(unit != NULL ? sgc_aw_load(unit) : 0, f);
 }
 
-/* In a section.  What is exchanged out of the unit is ours. */
+/* In a section.  The record of a value that the calling thread has exchanged out of a unit is its
+ * own. */
 static enum sgc_registered take_over(struct sgc_mutator *self, uintptr_t value, struct sgc_finalizer *old)
 {
     struct sgc_record *r = read_unit(value, old);
@@ -211,7 +212,8 @@ static void end_generation(struct sgc_mutator *self, uintptr_t object)
 
 /* ---- links ---- */
 
-/* Who frees the object that has the link inside must forget it. */
+/* A thread that frees the object in which the link lies must take the slow way, to forget the
+ * link. */
 static void watch_place(uintptr_t link)
 {
     sgc_assert(sgc_link_ok(link));
@@ -229,7 +231,8 @@ static enum sgc_registered link_to(uintptr_t link, sgc_aw_t *unit, sgc_aw_t *tar
     return sgc_aw_swap(unit, aim(targets, object)) != 0 ? SGC_REGISTERED_AGAIN : SGC_REGISTERED;
 }
 
-/* The first one of a leaf.  Who finds the leaves, should this be left half way, relies on their being looked at. */
+/* The first link of a leaf.  Sets `used` first: a thread that finds the leaves, should this section
+ * be left half way, relies on their being looked at. */
 static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree *tree, uintptr_t link, uintptr_t object)
 {
     enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;

@@ -82,7 +82,8 @@ static void mark_data(void *marker, struct sgc_tree_chunk *block, uintptr_t obje
     sgc_mark_address(marker, (uintptr_t)sgc_record_of(sgc_aw_load_acq(unit))->data);
 }
 
-/* What an object that needs an order reaches has to wait for it. */
+/* Marks the objects that an unreachable object with an ordered finalizer reaches: they have to wait
+ * for it. */
 static void mark_reached(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     uintptr_t order = sgc_aw_load(unit) & SGC_ORDER_MASK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the two files of the rounds share: gc/finalize/rounds.c has their order, gc/finalize/links.c what they do with links
- * and their targets.  World stopped.
+ * Declarations for the two files of the rounds: gc/finalize/rounds.c has their order,
+ * gc/finalize/links.c their visits to links and targets.  World stopped.
  */
 #ifndef SGC_GC_FINALIZE_ROUNDS_H
 #define SGC_GC_FINALIZE_ROUNDS_H
@@ -16,7 +16,7 @@ static inline bool sgc_finalize_span_marked(uint32_t page)
            (sgc_aw_load(sgc_span_word(page, sgc_mark_role())) & sgc_arena_bit(page)) != 0;
 }
 
-/* Of an object's first address.  What was freed since it was registered is not marked. */
+/* Is the object that begins there marked?  One that was freed since it was registered is not. */
 static inline bool sgc_finalize_marked(uintptr_t object)
 {
     uint32_t page = sgc_page_number(object);
@@ -26,8 +26,8 @@ static inline bool sgc_finalize_marked(uintptr_t object)
     return sgc_finalize_span_marked(page);
 }
 
-/* The objects of a page of small ones that begin in the granule's word and are not marked.  What is registered is allocated:
- * who frees it forgets it before. */
+/* The objects of a page of small ones that begin in the granule's word and are not marked.  A
+ * registered object is allocated: a thread that frees it forgets it before. */
 static inline uintptr_t sgc_finalize_unmarked(size_t granule)
 {
     return sgc_aw_load(sgc_alloc_word(granule)) & ~sgc_aw_load(sgc_mark_word(granule));

@@ -264,8 +264,9 @@ void GC_debug_change_stubborn(const void *object)
 
 SGC_API_SWITCH(find_leak, sgc_client_find_leak)
 
-/* ---- finalizers: registered for the object with its header, and called with what the client has of it.  What that registers
- * is kept in an object of its own, the data of the finalizer that SGC calls ---- */
+/* ---- finalizers: registered for the object with its header, and called with the client's address
+ * of it.  The client's function and data are kept in an object of their own, the data of the
+ * finalizer that SGC calls ---- */
 
 struct closure {
     GC_finalization_proc fn;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What collections find out for debugging: guards that were written to, objects that nobody can reach and nobody has
- * freed.  On the collecting thread: found with the world stopped, written down, and reported when it runs again.
+ * Findings of collections for debugging: guards that were written to, objects that nobody can reach
+ * and nobody has freed.  On the collecting thread: found with the world stopped, written down, and
+ * reported when it runs again.
  */
 #include "gc/api/guards.h"
 #include "gc/api/internal.h"

@@ -203,7 +203,9 @@ static void look_at_registered(void *arg, uintptr_t address)
     look_at(w, address, &(struct sgc_way_step){ .root = SGC_HELD_BY_FINALIZATION });
 }
 
-/* What is looked through before the own stack. */
+/* Looks at the beginnings of ways other than root ranges, before the own stack: in a search without
+ * stacks each thread's thread-local variables; uncollectable objects; the tables of
+ * finalization. */
 static void look_at_tables(struct sgc_ways *w)
 {
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && w->by == SGC_WAYS_CERTAIN; m = m->next)

@@ -14,7 +14,7 @@
 #include "gc/threads/mutator.h"
 #include "sgc.h"
 
-/* What counts, each beside those before. */
+/* The roots and words that count in a search: each value adds to those before. */
 enum sgc_ways_by {
     SGC_WAYS_CERTAIN,           /* roots that are no stacks, and words that are an object's address */
     SGC_WAYS_LIKELY,            /* all that a collection takes for a pointer, but on the searching thread's own stack */
@@ -52,7 +52,8 @@ static inline bool sgc_ways_came_to(const struct sgc_ways *w, size_t granule)
     return sgc_granule_set_has(&w->seen, granule);
 }
 
-/* What the way to that object begins with; SGC_HELD_BY_NOTHING: there is none.  After a search. */
+/* Traces the way to that object, and returns the root at its beginning; SGC_HELD_BY_NOTHING: there
+ * is no way.  After a search. */
 SGC_held_t sgc_ways_trace(struct sgc_ways *w, uintptr_t object);
 
 /* Calls visit with each step of the way that was traced last, `count` of them.  Also when the world runs again. */

@@ -54,7 +54,8 @@ bool sgc_beside_overdue(size_t allocated);
 /* A thread has waited so long, or has helped.  Any thread. */
 void sgc_beside_waited(enum sgc_wait which, uint64_t ns);
 
-/* Takes what threads have waited into a cycle's record.  Who ends a cycle. */
+/* Moves the threads' waits since the last cycle into the record.  By the thread that ends a
+ * cycle. */
 void sgc_beside_fill(struct sgc_cycle_record *record);
 
 #endif

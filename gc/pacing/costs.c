@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What collections cost.  Who writes what: gc/pacing/costs.h. */
+/* The costs of collections.  gc/pacing/costs.h says which thread writes each of them. */
 #include "gc/pacing/costs.h"
 
 #include "alloc/pages/pool.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What collections have cost, learnt from the records of finished cycles.
+ * The costs of collections, learnt from the records of finished cycles.
  *
  *   what              written by                              read by                 ordering
  *   last samples,     the collecting thread, under the GC lock  same                    the GC lock
  *   values, figures   the collecting thread, under the GC lock  any thread on the slow  relaxed: each is an estimate
  *   of the last cycle                                         path of allocation, API by itself
- *   useless           same; the thread that frees what        same                    relaxed: a lost update costs a
- *                     waited: 0                                                       cycle, or a try at the limit
+ *   useless           same; the thread that frees objects     same                    relaxed: a lost update costs a
+ *                     that waited: 0                                                  cycle, or a try at the limit
  */
 #ifndef SGC_GC_PACING_COSTS_H
 #define SGC_GC_PACING_COSTS_H
@@ -23,20 +23,24 @@ void sgc_pacing_costs_learn(const struct sgc_cycle_record *record);
 /* A cycle begins beside the program, which has allocated so much since the last one.  World running, GC lock held. */
 void sgc_pacing_costs_learn_mutator(size_t allocated);
 
-/* What is known, and what the last cycle has found: roots, finalizable and pointer-free bytes. */
+/* Stores the learnt costs, and the bytes of roots, finalizable and pointer-free objects that the
+ * last cycle found. */
 void sgc_pacing_costs(struct sgc_pace_costs *costs, struct sgc_pace_heap *heap);
 
-/* The bytes to be marked, of so much that lives, and what survives of so much that was allocated since. */
+/* The bytes that a mark is expected to mark: `live`, and the share that survives of the bytes
+ * `allocated` since the last cycle. */
 size_t sgc_pacing_to_mark(size_t live, size_t allocated);
 
-/* What one marker would take to mark the roots, so much that lives, and what survives of so much that was allocated since. */
+/* The nanoseconds that one marker is expected to need for the roots and the bytes of
+ * sgc_pacing_to_mark. */
 uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated);
 
 /* The heap may not grow: is a cycle worth trying?  False after several that freed next to nothing, until the program
  * has run for a part of the time that the last of them took; allocation then fails at once. */
 bool sgc_pacing_limit_pays(void);
 
-/* What the last cycle found dead has been freed only now. */
+/* Objects that the last cycle found dead have been freed only now: no cycle at the limit counts as
+ * useless. */
 void sgc_pacing_limit_paid(void);
 
 #endif

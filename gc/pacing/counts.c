@@ -82,7 +82,8 @@ static size_t all_freed(void)
     return sum;
 }
 
-/* What other threads have freed lately, and have at hand, they count themselves, now and then. */
+/* Counts the slots that the calling thread has freed and has at hand.  Other threads count theirs
+ * themselves, now and then. */
 static void count_own_freed(void)
 {
     if (sgc_self == NULL || sgc_section_inside(&sgc_self->section))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much the program has allocated and freed, since the last cycle and before.  Each thread counts in its cache, and spans
- * are counted where they are made: those counts only grow, and nothing is ever moved out of them, so who adds them up at any
- * time misses nothing.  What is counted since a cycle is what has come since its base.
+ * How much the program has allocated and freed, since the last cycle and before.  Each thread
+ * counts in its cache, and spans are counted where they are made: those counts only grow, and
+ * nothing is ever moved out of them, so a thread that adds them up at any time misses nothing.  The
+ * bytes since a cycle are the difference from that cycle's base.
  *
- * For pacing there are sums that one load reads.  What is in them is told now and then, so they lag behind.
+ * For pacing there are sums that one load reads.  Threads add to them now and then, so they lag
+ * behind.
  *
  *   allocated, freed  any mutator, relaxed adds of what its cache claimed, or    anybody: relaxed
  *                     freed; the collecting thread takes off what its cycle saw
@@ -23,7 +25,8 @@
 size_t sgc_counts_allocated(void);
 size_t sgc_counts_freed(void);
 
-/* All that there is to know.  What of it was freed had been allocated; what the calling thread knows of is in it. */
+/* All counts.  Each byte counted as freed is counted as allocated, too; the calling thread's own
+ * counts are up to date. */
 struct sgc_counts {
     size_t allocated_before, freed_before;      /* up to the last cycle, which found so much alive */
     size_t live;
@@ -54,7 +57,8 @@ void sgc_counts_take_all(void);
 /* So much of what was allocated, then, no thread had handed out yet.  World stopped. */
 void sgc_counts_unused(size_t bytes);
 
-/* What was allocated since the last cycle when the world stopped last, freed, and claimed only.  On the collecting thread. */
+/* Bytes allocated since the last cycle, freed since then, and claimed but not handed out, at the
+ * moment when the world last stopped.  On the collecting thread. */
 size_t sgc_counts_at_stop(void);
 size_t sgc_counts_freed_at_stop(void);
 size_t sgc_counts_unused_at_stop(void);

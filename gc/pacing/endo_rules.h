@@ -50,7 +50,7 @@ static inline struct sgc_endo_pace sgc_endo_pace(size_t pages, size_t empty)
     return (struct sgc_endo_pace){ pages - empty, empty };
 }
 
-/* What a thread that takes so many bytes has to mark first: rounded up, and no more than is left. */
+/* The bytes that a thread has to mark before it takes `bytes`: rounded up, and at most `left`. */
 static inline size_t sgc_endo_step(const struct sgc_endo_pace *k, size_t bytes, size_t left)
 {
     unsigned __int128 owed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Growth of the heap, and its limit.  Who may call what: gc/pacing/heap_growth.h. */
+/* Growth of the heap, and its limit.  gc/pacing/heap_growth.h says which thread may call each
+ * function. */
 #include "gc/pacing/heap_growth.h"
 
 #include "alloc/pages/pool.h"
@@ -44,8 +45,8 @@ static void set_pool_limit(size_t bytes)
     sgc_pacing_reconsider();
 }
 
-/* Asks the cgroup what is left, if that may matter: reads some files, on some 16 KB of stack.  What it cannot say counts as
- * plenty. */
+/* Asks the cgroup how much memory is left, if that may matter: reads some files, on some 16 KB of
+ * stack.  Without an answer there is plenty. */
 static void look_at_group(size_t heap)
 {
     size_t set = sgc_aw_load(&group_limit.set), left, room;

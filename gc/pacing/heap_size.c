@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The size of the heap.  Who may call what: gc/pacing/heap_size.h. */
+/* The size of the heap.  gc/pacing/heap_size.h says which thread writes and reads each figure. */
 #include "gc/pacing/heap_size.h"
 
 #include "alloc/pages/pool.h"

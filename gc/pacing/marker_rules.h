@@ -19,8 +19,9 @@ enum {
     SGC_MARK_NODES = 64,
 };
 
-/* What takes less than 9 ms is done by one marker: waking others, and what the processors' caches lose, costs more than it
- * saves.  Beyond that each is to have a millisecond's work. */
+/* A mark of less than 9 ms is done by one marker: waking others, and the lost contents of the
+ * processors' caches, cost more than they save.  Beyond that each marker is to have a millisecond's
+ * work. */
 static inline uint32_t sgc_markers_by_cost(uint64_t ns, uint32_t most)
 {
     sgc_assert(most > 0);
@@ -37,8 +38,9 @@ struct sgc_marking {
     uint64_t node_mb_s; /* 10^6 bytes a second that a node serves */
 };
 
-/* Of those that are worth it by cost, the fewest that take at most SGC_MARK_WITHIN percent longer than all of them: [Endo]'s
- * fast predictor (4.4.4).  What one marker takes has its misses in it already; so here they only wait. */
+/* Of the markers that are worth it by cost, the fewest that take at most SGC_MARK_WITHIN percent
+ * longer than all of them: [Endo]'s fast predictor (4.4.4).  The time of one marker includes its
+ * cache misses; so here markers only wait for memory. */
 static inline uint32_t sgc_markers_by_model(const struct sgc_marking *m, uint32_t most)
 {
     struct sgc_node_load node[SGC_MARK_NODES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When to collect.  Who writes what: gc/pacing/pacing.h. */
+/* When to collect.  gc/pacing/pacing.h says which thread writes each field. */
 #include "gc/pacing/pacing.h"
 
 #include "alloc/page_supply.h"
@@ -54,8 +54,8 @@ static bool use_limit(void)
     return sgc_options.pacing == SGC_PACING_LIMIT;
 }
 
-/* What the client or the cgroup allows, but no more than the machine can bear.  A user who wants to use the limit and sets
- * none gets a quarter of the machine. */
+/* The heap's size that the client or the cgroup allows, but no more than the machine can bear.  A
+ * user who wants to use the limit and sets none gets a quarter of the machine. */
 static size_t limit(void)
 {
     size_t pages = sgc_aw_load(&sgc_pool.limit);
@@ -65,7 +65,8 @@ static size_t limit(void)
     return pages == SIZE_MAX && use_limit() ? pacing.memory / 3 : pacing.memory;
 }
 
-/* The limit, if the user has named one.  What a program sets for itself is to hold for whatever is done with it. */
+/* The limit, if the user has named one, otherwise 0.  A limit that a program sets for itself has to
+ * hold for each use of the program, so it does not count. */
 static size_t named(void)
 {
     bool is = sgc_option_origin(SGC_OPT_GC_MAXIMUM_HEAP_SIZE) == SGC_ORIGIN_ENVIRONMENT;
@@ -141,7 +142,7 @@ void sgc_pacing_concurrent(uint64_t target_ns)
     sgc_pacing_reconsider();
 }
 
-/* What a program sets before the start is looked at when pacing starts. */
+/* Before pacing starts nothing is done: sgc_pacing_init looks at the settings. */
 void sgc_pacing_reconsider(void)
 {
     if (pacing.memory != 0)
@@ -167,8 +168,8 @@ void sgc_pacing_init(void)
 
 /* ---- counting ---- */
 
-/* What no collection can free does not call for one: but at least an eighth counts, whatever the client
- * says. */
+/* The allocated bytes that call for a collection: without the growth of GC_non_gc_bytes, which no
+ * collection can free, but at least an eighth, whatever the client says. */
 static size_t counted(size_t allocated)
 {
     size_t now = sgc_aw_load(&sgc_client_non_gc_bytes);
@@ -234,8 +235,9 @@ static bool has_freed_more(size_t allocated, size_t freed, size_t budget)
     return true;
 }
 
-/* What threads have claimed and not handed out counts as allocated, since who has many sizes is to have a small heap, too.  But
- * as far as the program frees by itself it would only claim the same anew after a cycle. */
+/* Slots that threads have claimed and not handed out count as allocated, so that a program with
+ * many sizes has a small heap, too.  But as far as the program frees by itself it would only claim
+ * the same slots anew after a cycle. */
 static size_t needed(size_t budget, size_t freed)
 {
     return budget + freed + sgc_pace_scale(sgc_counts_unused_since(), sgc_aw_load(&pacing.own), SGC_PACE_OWN);
@@ -256,7 +258,7 @@ static bool is_due(struct sgc_mutator *self, size_t allocated)
     return allocated >= needed(budget, freed) && (runs_beside() || !use_touched(self, budget));
 }
 
-/* What was freed makes up for what was allocated. */
+/* The allocated bytes that call for a collection, less the freed ones. */
 static size_t net_allocated(void)
 {
     return sgc_pace_less(counted(sgc_counts_allocated()), sgc_counts_freed());
@@ -356,7 +358,8 @@ static void learn_own(size_t allocated, size_t live, size_t early)
         sgc_aw_store(&pacing.own, sgc_pace_own(allocated, freed, sgc_pace_less(there, live)));
 }
 
-/* What the program would have freed, we say, is no more than what it did free: else a heap would grow that only cycles free. */
+/* Bytes that the cycle freed in the program's place count only as far as the program freed as much
+ * itself: otherwise a heap that only cycles free would grow. */
 size_t sgc_pacing_cycle_done(size_t live)
 {
     size_t early = sgc_aw_swap(&pacing.early_now, 0), allocated = sgc_counts_at_stop();
@@ -388,7 +391,7 @@ void sgc_pacing_reclaimed(size_t bytes)
         sgc_pacing_reconsider();
 }
 
-/* What a cycle that was given up has freed counts for the next one. */
+/* Bytes freed by a cycle that was given up count for the next one. */
 void sgc_pacing_freed_early(size_t bytes)
 {
     sgc_assert(ok());

@@ -23,7 +23,8 @@ void sgc_pacing_init(void);
 
 enum { SGC_UNPUBLISHED_MIN = SGC_PAGE / 4 };
 
-/* What all threads together may have claimed beside `allocated`.  On a line that seldom changes. */
+/* The bytes that all threads together may have claimed and not added to `allocated`.  On a line
+ * that seldom changes. */
 SGC_INNER struct sgc_unpublished { _Alignas(128) sgc_aw_t bytes; } sgc_unpublished;
 
 /* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the budget is large, more. */

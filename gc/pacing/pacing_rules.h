@@ -86,7 +86,7 @@ static inline size_t sgc_pace_scale(uint64_t a, uint64_t b, uint64_t c)
 
 /* ---- the rule ---- */
 
-/* What the program allocates meanwhile. */
+/* The bytes that the program allocates in `ns`. */
 static inline size_t sgc_pace_in_time(const struct sgc_pace_costs *c, uint64_t ns)
 {
     return sgc_pace_scale(ns, 1000, c->mutator_ps);
@@ -106,10 +106,11 @@ static inline size_t sgc_pace_and_own(size_t bytes, const struct sgc_pace_heap *
     return bytes + sgc_pace_scale(bytes, sgc_pace_smaller(h->own, SGC_PACE_OWN), SGC_PACE_OWN);
 }
 
-/* A heap grows in proportion to what lives, a small one faster, up to the double.  What was kept only for finalizers is garbage
- * when they have run: if it counted, a program that finalizes all it makes would get twice as much for each cycle.
- * A program that frees by itself has up to twice as much of both: cycles find nothing in it, and it does not use that; and a
- * small heap may have been seen before it had its usual size. */
+/* A heap grows in proportion to its live bytes, a small one faster, up to the double.  Objects kept
+ * only for finalizers are garbage when these have run: if they counted, a program that finalizes
+ * all it makes would get twice as much for each cycle.  A program that frees by itself has up to
+ * twice the growth and twice the bound: cycles find nothing in its heap, and it does not use that
+ * room; and a small heap may have been seen before it had its usual size. */
 static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divisor)
 {
     size_t staying = sgc_pace_smaller(sgc_pace_less(h->live, h->finalizable), SGC_PACE_NEVER);
@@ -122,8 +123,9 @@ static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divis
     return sgc_pace_and_own(growth, h);
 }
 
-/* What may be spent to keep cycles rare: the heap that the client has asked for; a small heap, and what the user has named, but
- * since touching memory costs about as much as marking it, these only as the program has made use of memory before. */
+/* The bytes that may be spent to keep cycles rare: the heap that the client has asked for; a small
+ * heap, and the heap that the user has named, but since touching memory costs about as much as
+ * marking it, these only as the program has made use of memory before. */
 static inline size_t sgc_pace_spare(const struct sgc_pace_heap *h, const struct sgc_pace_bounds *b, size_t divisor)
 {
     size_t small = sgc_pace_smaller(sgc_pace_less(SGC_PACE_SMALL / divisor, h->live), h->allocated / SGC_PACE_SHARE);
@@ -147,7 +149,7 @@ static inline size_t sgc_pace_cheap(const struct sgc_pace_costs *c, const struct
     return sgc_pace_larger(sgc_pace_growth(h, divisor), sgc_pace_smaller(sgc_pace_worth(c), sgc_pace_spare(h, b, divisor)));
 }
 
-/* What the client has set. */
+/* The budget by costs and by the client's settings, before the limit of the heap bounds it. */
 static inline size_t sgc_pace_wish(const struct sgc_pace_costs *c, const struct sgc_pace_heap *h,
                                    const struct sgc_pace_bounds *b)
 {
@@ -167,7 +169,8 @@ static inline size_t sgc_pace_within(size_t budget, size_t live, size_t limit)
     return sgc_pace_smaller(budget, sgc_pace_larger(room, sgc_pace_larger(live / SGC_PACE_NEAR, SGC_PACE_MIN)));
 }
 
-/* What the program would have freed without the cycle, only later, counts as if it lived: there will be as much of it again. */
+/* Counts the bytes that the cycle freed in the program's place as live: the program would have
+ * freed them later, and there will be as many of them again. */
 static inline struct sgc_pace_heap sgc_pace_unhurried(const struct sgc_pace_heap *h)
 {
     struct sgc_pace_heap then = *h;

@@ -59,7 +59,8 @@ static inline bool sgc_pause_behind(size_t allocated, size_t room, size_t marked
     return (unsigned __int128)(allocated - slack) * expected > (unsigned __int128)marked * part;
 }
 
-/* Likewise when all is marked and so many rounds have begun: each may take half of the room that the one before left. */
+/* Is the cycle behind when all is marked and so many rounds have begun?  Each round may take half
+ * of the room that the one before left. */
 static inline bool sgc_pause_round_behind(size_t allocated, size_t room, unsigned rounds)
 {
     size_t rest = room / 100 * (100 - SGC_MARK_PART);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of loaded modules, and what the client says of them.  Who writes and reads what: gc/roots/roots.h. */
+/* The list of loaded modules, and the client's answers about them.  gc/roots/roots.h says which
+ * threads write and read them. */
 #include "gc/roots/roots.h"
 
 #include "gc/config/public_vars.h"

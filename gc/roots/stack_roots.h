@@ -5,7 +5,7 @@
 
 #include "gc/threads/mutator.h"
 
-/* What clients that switch stacks behind our back may install: corrects *sp for the thread. */
+/* A hook for clients that switch stacks behind our back: corrects *sp for the thread. */
 typedef void (*sgc_sp_corrector_t)(void **sp, void *pthread);
 extern sgc_aw_t sgc_stack_corrector;    /* any thread, release / acquire */
 

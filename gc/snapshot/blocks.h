@@ -43,7 +43,7 @@ void sgc_blocks_begin(const char *const *path, int files);
 /* There is a file without an error. */
 bool sgc_blocks_go_on(void);
 
-/* What follows is that section's, which comes after the one before. */
+/* Begins the section, to which all that follows belongs, behind the one before. */
 void sgc_blocks_section(enum sgc_snapshot_section section);
 
 /* Writes what the buffer has. */

@@ -99,10 +99,10 @@ enum {
     SGC_SNAPSHOT_KIND_KEEPS_CONTENTS = 4,
 };
 
-/* What a page is. */
+/* The type of a page: with small objects, or of a span. */
 enum { SGC_SNAPSHOT_SMALL = 1, SGC_SNAPSHOT_SPAN = 2 };
 
-/* What a record of PUSHED is; 0 ends the section. */
+/* The type of a record in the section PUSHED; 0 ends the section. */
 enum sgc_snapshot_pushed {
     SGC_SNAPSHOT_PUSHED_DATA = 1,       /* a range that is looked at as static data is, */
     SGC_SNAPSHOT_PUSHED_STACK,          /* or as a stack is */
@@ -110,17 +110,18 @@ enum sgc_snapshot_pushed {
     SGC_SNAPSHOT_PUSHED_MARK,           /* one that it has marked by hand */
 };
 
-/* What a record of NOTED is; 0 ends the section. */
+/* The type of a record in the section NOTED; 0 ends the section. */
 enum sgc_snapshot_noted {
     SGC_SNAPSHOT_NOTED_OBJECT = 1,      /* a procedure's for an object */
     SGC_SNAPSHOT_NOTED_MEMORY,          /* a procedure's for something else */
     SGC_SNAPSHOT_NOTED_CONTENTS,        /* an object is looked into although it may have been marked by hand */
 };
 
-/* What comes in a procedure's record; 0 ends it. */
+/* The type of an item in a procedure's record; 0 ends the record. */
 enum sgc_snapshot_item { SGC_SNAPSHOT_ITEM_WORD = 1, SGC_SNAPSHOT_ITEM_MARK };
 
-/* What an entry of the section KEPT, and a range of ROOTS, is; 0 ends the section. */
+/* The type of an entry in the section KEPT, and of a range in the section ROOTS; 0 ends the
+ * section. */
 enum sgc_snapshot_root {
     SGC_SNAPSHOT_STATIC = 1, SGC_SNAPSHOT_ADDED, SGC_SNAPSHOT_STACK, SGC_SNAPSHOT_THREAD_LOCAL, SGC_SNAPSHOT_DATE,
     SGC_SNAPSHOT_FINALIZATION, SGC_SNAPSHOT_FINALIZER,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program's hook and its procedures push: gc/snapshot/noted_part.h. */
+/* The sections PUSHED and NOTED: gc/snapshot/noted_part.h. */
 #include "gc/snapshot/noted_part.h"
 
 #include "alloc/object.h"
@@ -113,7 +113,7 @@ static void end_items(void)
     notes.open = false;
 }
 
-/* On any marker.  What comes while the hook runs is of the hook. */
+/* On any marker.  A note that comes while the program's hook runs is about the hook. */
 static void note(enum sgc_noted what, uintptr_t word)
 {
     switch (what) {

@@ -148,7 +148,8 @@ static void on_pushed(void *context, const struct sgc_cycle_record *record)
     sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
 }
 
-/* Who has asked is told by the request, and everybody else by a message.  When a mark was given up the next one writes. */
+/* Stores the error of a request in the request, for its thread, and that of SGC_SNAPSHOT's file for
+ * a message.  When a mark was given up, the next one writes. */
 static void tell(bool complete, const int *error, int last)
 {
     if (snapshots.due && (complete || error[0] != ECANCELED))

@@ -26,7 +26,7 @@
 
 struct sgc_mutator;
 
-/* What SGC_SNAPSHOT says. */
+/* The parts of the option SGC_SNAPSHOT. */
 struct sgc_snapshot_option {
     char pattern[1024];                 /* "": no snapshots */
     uint32_t every;                     /* in each collection whose number is a multiple of this */

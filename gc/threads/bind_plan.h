@@ -36,7 +36,8 @@ static inline bool sgc_bind_plan_ok(const struct sgc_bind_plan *plan)
            plan->topology->nodes <= SGC_NODES_MAX && plan->allowed != NULL;
 }
 
-/* What auto means on a machine with so many nodes. */
+/* The mode that was asked for; for auto, node on a machine with several nodes, and off
+ * otherwise. */
 static inline enum sgc_bind sgc_bind_mode(enum sgc_bind asked, int nodes)
 {
     if (asked == SGC_BIND_AUTO)

@@ -22,7 +22,7 @@ struct binding {
 
 static SGC_STATE struct binding binding;
 
-/* What is read for binding alone: cores, or all from hwloc. */
+/* The topology that is read for binding alone: with cores, or all of it from hwloc. */
 static struct sgc_topology more;
 SGC_STATE_LARGE(more);
 

@@ -31,7 +31,7 @@ static uintptr_t light(uintptr_t word)
     return word >> DEPTH_SHIFT;
 }
 
-/* Whoever holds it says its number. */
+/* Is the GC lock open, or is its holder's thread id in the word? */
 __attribute__((unused))
 static inline bool word_ok(uintptr_t word)
 {
@@ -69,8 +69,9 @@ static void wake_next(void)
     sgc_wake(futex_word(), 1);
 }
 
-/* Before it opens the GC lock: who waits may stop the world at once, and would most often meet the thread before it has
- * returned to the program.  What the program has changed with the lock held it may publish just after that. */
+/* Before the thread opens the GC lock: a waiting thread may stop the world at once, and would most
+ * often meet this one before it has returned to the program, which may publish just after that the
+ * changes made with the lock held. */
 static void leaving(void)
 {
     if (sgc_self == NULL)
@@ -160,8 +161,9 @@ static void open_left(void)
     drop(word);
 }
 
-/* A thread that is not registered (or forks before it is) cannot be stopped, and one in a blocked region counts as stopped
- * already: they simply sleep.  What such a region does while the thread is suspended is the program's affair. */
+/* A thread that is not registered (or forks before it is) cannot be stopped, and one in a blocked
+ * region counts as stopped already: they simply sleep.  The program answers for its code in such a
+ * region while the thread is suspended. */
 static struct sgc_mutator *who_may_be_stopped(struct sgc_mutator *self)
 {
     sgc_assert(self == NULL || sgc_mutator_mine(self));

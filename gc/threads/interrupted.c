@@ -59,8 +59,9 @@ static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *con
         sgc_aw_store(&s->brief, 0);
 }
 
-/* Is the thread in a brief section?  Then it is asked to look at the end.  Likewise if its end may still follow, unless it
- * does not come. */
+/* Is the thread in a brief section, or may the end of one that it has left still follow?  Then it
+ * is asked to look at that end.  If it is asked a second time, the end of a left one does not
+ * come. */
 static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
 {
     struct sgc_section *s = sgc_section_of(m);
@@ -76,10 +77,11 @@ static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *con
     return true;
 }
 
-/* Is the thread in a section, at whose end it will look?  One that was left is repaired; brief ones need none.  The brief
- * one first: the thread enters those without looking whether a full one, which was left, is still recorded.  What must not
- * be repaired in the middle of the brief one is left to its end (sgc_section_stop_requested); so is what remains in `brief`, by
- * which that end sees that a handler has used a section in it. */
+/* Is the thread in a section, at whose end it will look?  A section that was left is repaired;
+ * brief ones need no repair.  The brief one comes first: the thread enters those without looking
+ * whether a full one, which was left, is still recorded.  In the middle of a brief section the full
+ * one must not be repaired: that is left to the brief one's end (sgc_section_stop_requested); so is
+ * the rest of `brief`, by which that end sees that a handler has used a section in it. */
 bool sgc_world_interrupts_section(struct sgc_mutator *m, const void *context)
 {
     struct sgc_section *s = sgc_section_of(m);

@@ -145,7 +145,8 @@ static inline bool sgc_registry_locked(void)
  * Outside sections. */
 struct sgc_mutator *sgc_mutator_register(uintptr_t bottom);
 
-/* The same for a service thread of ours. */
+/* Makes the calling service thread of ours a mutator, nothing of which is a root.  NULL, with a
+ * message, when the system or our tables have no room. */
 struct sgc_mutator *sgc_mutator_register_service(void);
 
 /* The calling thread's registration ends; its pages become orphans.  Outside sections. */

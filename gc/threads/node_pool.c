@@ -134,7 +134,8 @@ bool sgc_nodes_fill(struct sgc_node_pool *pool, struct sgc_section *self)
     return true;
 }
 
-/* What is counted goes before what it counts, here and in `push`. */
+/* The count goes down before the node is taken, and up after `push` has put one on the list: a
+ * section that is left half way makes the count too small, never too large. */
 void *sgc_node_take(struct sgc_node_pool *pool, enum sgc_node_size size)
 {
     struct sgc_node_stock *stock = &pool->of[size];

@@ -80,7 +80,7 @@ struct sgc_node_pool {
     struct sgc_node_stock of[SGC_NODE_SIZES];
 };
 
-/* What is counted is there.  By its thread. */
+/* Are there nodes if the counts say so?  By the stock's thread. */
 static inline bool sgc_stock_ok(const struct sgc_node_stock *stock)
 {
     return (stock->count == 0 || stock->first != NULL) && (stock->fresh_left == 0 || stock->fresh != NULL);

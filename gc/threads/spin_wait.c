@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How threads wait for a collection to end.  Who writes what: gc/threads/spin_wait.h. */
+/* How threads wait for a collection to end.  gc/threads/spin_wait.h says which thread writes each
+ * field. */
 #include "gc/threads/spin_wait.h"
 
 #include "platform/report.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a layer on top of the collector, such as short-term memory, has to be told, and asked, by the rooms below it.  There is
- * at most one such layer, and none until the program uses it.
+ * Calls with which the rooms below tell and ask a layer on top of the collector, such as short-term
+ * memory.  There is at most one such layer, and none until the program uses it.
  *
- *   sgc_upper    the thread that starts the layer, once, with   everybody   release / acquire; who stops the world, or ends a
- *                the GC lock (gc/collect/upper_start.h)                     thread that the layer knows, sees it by that
- *   m->upper     the thread itself, outside sections, at its    the thread; release / acquire; stopping the world
- *                first use; 0 again, by who calls thread_over   who has stopped
- *                or vanished, when that returns                 the world
+ *   sgc_upper  the thread that starts the layer,     every thread    release / acquire: a stopper,
+ *              once, with the GC lock                                or the thread that ends one
+ *              (gc/collect/upper_start.h)                            known to the layer, sees it
+ *   m->upper   the thread itself, outside sections,  the thread;     release / acquire; stopping
+ *              at its first use; 0 again: the        the stopper     the world
+ *              caller of thread_over or vanished,
+ *              when that returns
  */
 #ifndef SGC_GC_THREADS_UPPER_H
 #define SGC_GC_THREADS_UPPER_H
@@ -19,8 +21,8 @@ struct sgc_team;
 
 /* Every member may be NULL. */
 struct sgc_upper {
-    /* World stopped, caches retired, nothing marked yet; in a concurrent cycle in the first stop only.  What it frees by
-     * clearing allocation bits is not marked. */
+    /* World stopped, caches retired, nothing marked yet; in a concurrent cycle in the first stop
+     * only.  Objects that the layer frees by clearing allocation bits are not marked. */
     void (*stopped)(void);
 
     /* Hands out the memory whose words are roots as those of stacks are.  World stopped, in each stop, after all other roots;

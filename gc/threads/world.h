@@ -20,8 +20,9 @@ bool sgc_world_init(void);
 bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record);
 void sgc_world_resume(struct sgc_mutator *self);
 
-/* Was the last stop given up, without a message, because a signal waits that usually ends the program?  Who needs the stop
- * opens the GC lock, so that the signal is taken, and tries again.  By who has the GC lock. */
+/* Was the last stop given up, without a message, because a signal waits that usually ends the
+ * program?  A thread that needs the stop opens the GC lock, so that the signal is taken, and tries
+ * again.  By the thread that has the GC lock. */
 bool sgc_world_interrupted(void);
 
 /* The calling thread is to be scanned from `sp` while it collects, is stopped or blocked.  [any] */
@@ -42,7 +43,7 @@ bool sgc_world_is_blocked(const struct sgc_mutator *self);
  * (and so that stops work under TSan, which delivers signals only at libc calls). */
 void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg);
 
-/* The same for one sleep on a word. */
+/* Sleeps once on the word, if it is `expected`, as a blocked region. */
 void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected);
 
 /* ---- one thread, for long ---- */

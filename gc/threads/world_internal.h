@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share: of stopping, gc/threads/world.c, the threads that stop, and gc/threads/stopper.c, the one
- * that stops them (the table of orders is in gc/threads/world.c); of the registry, gc/threads/register.c. */
+/* Declarations that files of this room share.  Stopping: gc/threads/world.c and interrupted.c, the
+ * threads that stop, and gc/threads/stopper.c, the one that stops them (the table of orders is in
+ * gc/threads/world.c).  The registry: gc/threads/register.c and registry.c. */
 #ifndef SGC_GC_THREADS_WORLD_INTERNAL_H
 #define SGC_GC_THREADS_WORLD_INTERNAL_H
 

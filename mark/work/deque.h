@@ -5,16 +5,17 @@
  *      0 ......... bottom ......... watermark ......... top
  *        stolen           public              private
  *
- * The owner pushes and pops above the watermark without synchronisation.  Thieves take from the bottom.  The owner
- * moves the watermark up when the public part has run dry (share), and down when the private part has (reclaim).  Two
- * forms ([Endo] 3.3 and [Lace]) differ in how the public part changes: the split form by one compare-and-swap, the
- * locked form under a lock.
+ * The owner pushes and pops above the watermark without synchronisation.  Thieves take from the
+ * bottom.  The owner moves the watermark up when the public part has run dry (share), and down when
+ * the private part has (reclaim).  Two forms ([Endo] 3.3 and [Lace]) differ in how the public part
+ * changes: the split form by one compare-and-swap, the locked form under a lock.
  *
- * `word` holds the public part: bottom, length and a tag.  What is public is never written.  The owner changes the
- * tag whenever a place below the watermark becomes writable again: when it takes pieces back, and when it begins anew
- * further down because all is stolen.  [Lace] needs no such thing, since there a task stays where it is until it is
- * joined.  A new beginning goes into the word only with the next share: until then its length is 0, and nobody but
- * the owner changes a word whose length is 0.
+ * `word` holds the public part: bottom, length and a tag.  Public pieces are never written.  The
+ * owner changes the tag whenever a place below the watermark becomes writable again: when it takes
+ * pieces back, and when it begins anew further down because all is stolen.  [Lace] needs no such
+ * thing, since there a task stays where it is until it is joined.  A new beginning goes into the
+ * word only with the next share: until then its length is 0, and nobody but the owner changes a
+ * word whose length is 0.
  *
  *   what                written by                      read by       ordering
  *   memory, top,        its owner; whoever makes        same          none: one thread at a time; others see nothing
@@ -32,19 +33,22 @@
  *   entries, form       at the start                    anybody       the markers' start
  *
  * Why each piece goes to exactly one marker (split form).
- *  1. No two values of the word are equal while one of them can still be expected by a thief.  With one tag, the owner
- *     only adds to an empty public part, so bottom never falls, and while it stays the length rises once, from
- *     0: each (bottom, length) comes up once.  A tag comes back after 2^24 changes; a thief would have to sleep
- *     through that many between two instructions and find bottom and length as they were.
- *  2. A thief that succeeds read its pieces in the time their places were public.  Not before: its acquire load of
- *     the word reads from the owner's store-release or from compare-and-swaps behind it, which continue that
- *     release, and the pieces were written before.  Not after: a place is written again only when the owner has
- *     read a word in which the place is not public (by an acquire load, or by a compare-and-swap that succeeded).
- *     By (1) the thief's compare-and-swap comes earlier in the order of the word, all between are
- *     compare-and-swaps, which continue its release, so its reads happen before that write.
- *  3. Of two that expect the same value one fails; it has kept nothing: a thief copies into places above its own top.
- * Every access to these variables stands under its name in tests/unit/mark/work/test_deque_order.c, with what happens when it
- * is weaker.
+ *  1. No two values of the word are equal while one of them can still be expected by a thief.  With
+ *     one tag, the owner only adds to an empty public part, so bottom never falls, and while it
+ *     stays the length rises once, from 0: each (bottom, length) comes up once.  A tag comes back
+ *     after 2^24 changes; a thief would have to sleep through that many between two instructions
+ *     and find bottom and length as they were.
+ *  2. A thief that succeeds read its pieces in the time their places were public.  Not before: its
+ *     acquire load of the word reads from the owner's store-release or from compare-and-swaps
+ *     behind it, which continue that release, and the pieces were written before.  Not after: a
+ *     place is written again only when the owner has read a word in which the place is not public
+ *     (by an acquire load, or by a compare-and-swap that succeeded).  By (1) the thief's
+ *     compare-and-swap comes earlier in the order of the word, all between are compare-and-swaps,
+ *     which continue its release, so its reads happen before that write.
+ *  3. Of two that expect the same value one fails; it has kept nothing: a thief copies into places
+ *     above its own top.
+ * Every access to these variables stands under its name in tests/unit/mark/work/test_deque_order.c,
+ * with what happens when it is weaker.
  */
 #ifndef SGC_MARK_WORK_DEQUE_H
 #define SGC_MARK_WORK_DEQUE_H
@@ -154,8 +158,8 @@ static inline void sgc_deque_entry_copy(struct sgc_deque_entry *to, const struct
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form);
 void sgc_deque_release(struct sgc_deque *d);
 
-/* Not called directly: what push, pop and share do when there is more to do.  room: the pieces, at most `wanted`, that
- * there is room for. */
+/* The slow ways of pushing, popping and sharing, which call them.  room: the pieces, at
+ * most `wanted`, that there is room for. */
 size_t sgc_deque_room(struct sgc_deque *d, size_t wanted);
 bool sgc_deque_reclaim(struct sgc_deque *d);
 bool sgc_deque_publish(struct sgc_deque *d);
@@ -239,7 +243,7 @@ static inline bool sgc_deque_empty(const struct sgc_deque *d)
     return d->top == d->watermark && sgc_deque_looks_empty(d);
 }
 
-/* What was public and is not stolen is private again.  There may be thieves. */
+/* Makes all public pieces that are not stolen private again.  There may be thieves. */
 void sgc_deque_take_back(struct sgc_deque *d);
 
 /* Forgets all work that is not stolen.  There may be thieves. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock between markers.  On any marker, world stopped.
+ * A lock between markers.  On any marker.
  */
 #include "mark/work/futex_lock.h"
 
@@ -22,7 +22,8 @@ static bool take_looking(struct sgc_futex_lock *lock)
     return false;
 }
 
-/* Who has to sleep takes it as slept on only: others may sleep still, and whoever frees it wakes one of them. */
+/* A thread that had to sleep takes the lock as slept on: others may still sleep, and the thread
+ * that frees the lock wakes one of them. */
 void sgc_futex_lock(struct sgc_futex_lock *lock)
 {
     if (take_looking(lock))

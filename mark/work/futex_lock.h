@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock between markers: a few looks, then a futex.  World stopped, so no section and no rank is involved (those are
- * the business of platform/lock.h); whoever holds one takes no other.
+ * A lock between markers: a few looks, then a futex.  No section and no rank is involved (those are
+ * the business of platform/lock.h); a thread that holds one takes no other.
  *
- *   what    written by                    read by    ordering
- *   word    whoever takes it: to held;    same       taking is an acquire, freeing a release of this word:
- *           its holder: to free                      whoever takes it sees what the last holder did
+ *   what    written by                       read by    ordering
+ *   word    the thread that takes it: to     same       taking is an acquire, freeing a release
+ *           held; its holder: to free                   of this word: the next holder sees what
+ *                                                       the last one did
  */
 #ifndef SGC_MARK_WORK_FUTEX_LOCK_H
 #define SGC_MARK_WORK_FUTEX_LOCK_H

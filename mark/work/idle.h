@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an idle marker does until there is something to do.
+ * How an idle marker waits until there is something to do.
  *
- * One marker of the team spins: it looks for work, at first almost without a pause, then letting others run between
- * looks, then napping for longer and longer.  All others sleep.  Whoever makes work public wakes as many as can use
- * it; a spinner that finds some wakes one to take its place, so that with enough work the team wakes up as fast as
- * the work spreads.  Whoever finds that marking is finished wakes all.
+ * One marker of the team spins: it looks for work, at first almost without a pause, then letting
+ * others run between looks, then napping for longer and longer.  All others sleep.  A marker that
+ * makes work public wakes as many as can use it; a spinner that finds some wakes one to take its
+ * place, so that with enough work the team wakes up as fast as the work spreads.  The marker that
+ * finds that marking is finished wakes all.
  *
  *     struct sgc_rest rest = { 0 };
  *     for (;;) {
@@ -16,9 +17,9 @@
  *             sgc_idle_sleep(&idle, &rest);
  *     }
  *
- * In this order: between a theft that failed and a sleep it is asked whether marking is finished, as
- * mark/work/termination.h wants.  Only sgc_idle_sleep sleeps; a marker that is asleep touches nothing but this
- * structure, and may be so when a mark ends and another begins.
+ * In this order: between a theft that failed and a sleep it is asked whether marking is finished,
+ * as mark/work/termination.h wants.  Only sgc_idle_sleep sleeps; a marker that is asleep touches
+ * nothing but this structure, and may be so when a mark ends and another begins.
  *
  *   what      written by                            read by                order            why enough
  *   spinner   who takes or leaves the place         idle markers           take acquire,    nothing but the place
@@ -30,13 +31,15 @@
  *             away afterwards                                              and release,
  *                                                                          load relaxed
  *
- * Wake-ups.  A marker notes `signal`, looks, counts itself, and sleeps only if `signal` is as it was.
- *   - The end is not slept through: it is recorded before `signal` is changed, and that is changed always.  If the
- *     marker noted the changed signal, it acquired the record, and looking told it; if it noted an older one, it does
- *     not fall asleep, or it is woken.
- *   - News of work can be missed: who shares reads `sleepers` without order, so as to cost nothing, and may not see one
- *     that for its part looked too early.  The work is not lost, its owner does it if nobody else; and every sleep ends
- *     by itself, so that somebody of the team looks about once a millisecond.
+ * Wake-ups.  A marker notes `signal`, looks, counts itself, and sleeps only if `signal` is as it
+ * was.
+ *   - The end is not slept through: it is recorded before `signal` is changed, and that is changed
+ *     always.  If the marker noted the changed signal, it acquired the record, and looking told it;
+ *     if it noted an older one, it does not fall asleep, or it is woken.
+ *   - News of work can be missed: a marker that shares reads `sleepers` without order, so as to
+ *     cost nothing, and may not see one that for its part looked too early.  The work is not lost,
+ *     its owner does it if nobody else; and every sleep ends by itself, so that somebody of the
+ *     team looks about once a millisecond.
  *   - That nobody spins while others sleep is possible for as long.
  */
 #ifndef SGC_MARK_WORK_IDLE_H
@@ -56,7 +59,8 @@ enum {
     SGC_BACKOFF_LONGEST_NS = 1000000,
 };
 
-/* What the spinner does after `looks` looks without result, counted from 0: it spins, or yields, or naps so long. */
+/* After `looks` looks without result, counted from 0, the spinner spins, or yields, or naps so
+ * long. */
 static inline bool sgc_backoff_spins(uint32_t looks)
 {
     return looks < SGC_BACKOFF_SPINS;
@@ -116,7 +120,7 @@ static inline void sgc_idle_wake(struct sgc_idle *idle, int count)
     sgc_wake(&idle->signal, count);
 }
 
-/* Marking is finished, and whoever looks will find that out. */
+/* Marking is finished, and each marker that looks will find that out. */
 static inline void sgc_idle_wake_all(struct sgc_idle *idle)
 {
     sgc_a32_add(&idle->signal, 1);

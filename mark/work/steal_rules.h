@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much work is passed on, and when, and who is stolen from: the decisions of mark/work/deque.c and mark/team.c as functions
- * of numbers only, so that a simulator decides as the collector does.
+ * How much work is passed on, and when, and from which marker it is stolen: the decisions of
+ * mark/work/deque.c and mark/team.c as functions of numbers only, so that a simulator decides as
+ * the collector does.
  *
- * A watermark divides a mark stack.  What lies below it is public (oldest pieces first), what lies above it is
- * private.  The oldest pieces are the ones to give away: near the root of what is being marked, each leads to much.
+ * A watermark divides a mark stack.  Pieces below it are public (oldest first), pieces above it
+ * private.  The oldest pieces are the ones to give away: near the root of what is being marked,
+ * each leads to much.
  */
 #ifndef SGC_MARK_WORK_STEAL_RULES_H
 #define SGC_MARK_WORK_STEAL_RULES_H
@@ -13,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a thief takes of a public part. */
+/* The share of a public part that a thief takes. */
 enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
 
 enum {
@@ -64,7 +66,7 @@ static inline bool sgc_slide_pays(size_t stolen, size_t private_pieces)
     return stolen >= SGC_SLIDE_MIN && stolen / 4 >= private_pieces;
 }
 
-/* The same when there is no memory for the next piece. */
+/* Is it time to move the private part down when there is no memory for the next piece? */
 static inline bool sgc_slide_helps(size_t stolen, size_t private_pieces)
 {
     return stolen > 0 && stolen >= private_pieces;
@@ -72,7 +74,7 @@ static inline bool sgc_slide_helps(size_t stolen, size_t private_pieces)
 
 /* ---- from whom ---- */
 
-/* What a thief sees of the others: does that one show work, and what node is its thread on? */
+/* A thief's view of the other markers: does one show work, and on which node is its thread? */
 struct sgc_others {
     bool (*shows_work)(const void *all, uint32_t which);
     uint32_t (*node)(const void *all, uint32_t which);

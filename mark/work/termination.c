@@ -1,69 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Detection of the end of marking.  Each marker calls in from its own thread, the world being stopped; no locks.
+ * Detection of the end of marking.  Each marker calls in from its own thread, in a stopped world or
+ * beside the program; no locks.
  *
- * What is to be shown: when sgc_termination_detect finds the end, every piece of work there was has been processed,
- * that happened before (in C11's sense), and so no theft can succeed any more.
+ * The claim: when sgc_termination_detect finds the end, every piece of work there was has been
+ * processed, this happened before (in C11's sense), and so no theft can succeed any more.
  *
- * Both proofs begin alike.  Suppose there are thefts in busy periods that the detection has overlooked; take a first
- * one of them, in the order in which things cause each other: thief m took, after becoming busy, a piece from marker v
- * that v had made public in a busy period which is not overlooked (it is v's own work, or came to v by a theft that
- * is not overlooked either).  v ended that period by becoming idle, and before that it found its stack empty.  So it
- * found the piece gone: with the theft's release and the look's acquire
+ * Both proofs begin alike.  Suppose there are thefts in busy periods that the detection has
+ * overlooked; take a first one of them, in the order in which things cause each other: thief m
+ * took, after becoming busy, a piece from marker v that v had made public in a busy period which is
+ * not overlooked (it is v's own work, or came to v by a theft that is not overlooked either).  v
+ * ended that period by becoming idle, and before that it found its stack empty.  So it found the
+ * piece gone: with the theft's release and the look's acquire
  *
  *      m becomes busy -> m takes -> v finds nothing left -> v becomes idle                              (1)
  *
  * is a chain of happens-before.
  *
- * Counter.  Becoming busy [A] and idle [S] are read-modify-writes of one variable, so its modification order is a
- * history of how many are busy.  N read a zero; overlooked periods are those that begin behind that zero, and all
- * others end before it.  By (1) m's A happens before v's S, so it precedes it in the history, and the zero: m's period
- * is none of the overlooked ones, a contradiction.  And N acquires from every S: they are one release sequence.
+ * Counter.  Becoming busy [A] and idle [S] are read-modify-writes of one variable, so its
+ * modification order is a history of how many are busy.  N read a zero; overlooked periods are
+ * those that begin behind that zero, and all others end before it.  By (1) m's A happens before v's
+ * S, so it precedes it in the history, and the zero: m's period is none of the overlooked ones, a
+ * contradiction.  And N acquires from every S: they are one release sequence.
  *
- * Flags.  One variable a marker, so that nobody waits for a line that all others write.  A detector needs a
- * moment at which all flags were idle together, but it can only look at one after another.  So whoever becomes
- * busy says afterwards that any detection under way is void ("interrupted").  [Endo] has a flag for that, which the
- * detector clears; but with two detectors one would clear the other's interruption.  Here it is a word, `ticket`:
- * zero when interrupted, otherwise the ticket of the detection under way.  Tickets are drawn once and never again.
+ * Flags.  One variable a marker, so that nobody waits for a line that all others write.  A detector
+ * needs a moment at which all flags were idle together, but it can only look at one after another.
+ * So a marker that becomes busy says afterwards that any detection under way is void
+ * ("interrupted").  [Endo] has a flag for that, which the detector clears; but with two detectors
+ * one would clear the other's interruption.  Here it is a word, `ticket`: zero when interrupted,
+ * otherwise the ticket of the detection under way.  Tickets are drawn once and never again.
  *
  *   becoming busy:  F  flag = busy          a detector:  W  w = ticket; if that is 0: ticket = w = a new ticket
  *                   I  read ticket                       L  read each flag: one is busy: no
  *                   Z  if not 0: ticket = 0              E  ticket is still w: finished
  *   then the theft; becoming idle:  X  flag = idle
  *
- * F, I, X, W and L are sequentially consistent: they are in one order that all threads agree on.  W is the store if
- * there was one, else the load.
+ * F, I, X, W and L are sequentially consistent: they are in one order that all threads agree on.  W
+ * is the store if there was one, else the load.
  *
- * A detector succeeds.  Its L of marker j read some X of j (or the beginning); the overlooked periods of j are the
- * later ones.  The F of such a period comes after L in the one order, or L would have read it or something later.  So for the
- * thief m of (1):  W, L of m, F of m, I of m, in this order.  Hence I read w or something later in the modification
- * order of `ticket`:
+ * A detector succeeds.  Its L of marker j read some X of j (or the beginning); the overlooked
+ * periods of j are the later ones.  The F of such a period comes after L in the one order, or L
+ * would have read it or something later.  So for the thief m of (1):  W, L of m, F of m, I of m, in
+ * this order.  Hence I read w or something later in the modification order of `ticket`:
  *   - w itself, or a later ticket: then m wrote zero, Z, later in that order;
  *   - zero, which somebody wrote later than w.
- * Either way, something later than w was read or written by m before its theft.  By (1) the theft is before v's X, and
- * v's period not being overlooked, that is an X (or followed by one) that L of v acquired, before E.  So E must read
- * that later value, or one later still.  But w was stored once: E did not read w.  Contradiction.
+ * Either way, something later than w was read or written by m before its theft.  By (1) the theft
+ * is before v's X, and v's period not being overlooked, that is an X (or followed by one) that L of
+ * v acquired, before E.  So E must read that later value, or one later still.  But w was stored
+ * once: E did not read w.  Contradiction.
  *
- * Z may thus be relaxed, and so may E: (1) carries them.  What F and I against W and L need is the store-load order on
- * both sides, which only sequential consistency gives.  If F came after I, m could read zero, be held up, and become
- * busy with the flag read already.  Any number of detectors may be at it at once; they share w if they come late
- * enough, and if two draw tickets at the same time, the one overwritten fails and tries again.  What happens without
- * each of these orders, tests/unit/mark/work/test_termination_order.c shows.
+ * Z may thus be relaxed, and so may E: (1) carries them.  F and I against W and L need the
+ * store-load order on both sides, which only sequential consistency gives.  If F came after I, m
+ * could read zero, be held up, and become busy with the flag read already.  Any number of detectors
+ * may be at it at once; they share w if they come late enough, and if two draw tickets at the same
+ * time, the one overwritten fails and tries again.  tests/unit/mark/work/test_termination_order.c
+ * shows what happens without each of these orders.
  *
- * Somebody does succeed, provided that each marker asks after its last X.  X is sequentially consistent, too.  Whoever has the
- * last X of all reads all flags idle, and nobody writes zero any more, so at most some detectors that had read zero still store
- * their tickets.  Each of them reads the flags afterwards, and the one whose ticket stays succeeds, or whoever joined it, if
- * nobody did before.  With X a release only, two that become idle at once could miss each other and go to sleep.
+ * Somebody does succeed, provided that each marker asks after its last X.  X is sequentially
+ * consistent, too.  The marker with the last X of all reads all flags idle, and nobody writes zero
+ * any more, so at most some detectors that had read zero still store their tickets.  Each of them
+ * reads the flags afterwards, and the one whose ticket stays succeeds, or a detector that joined
+ * it, if nobody did before.  With X a release only, two that become idle at once could miss each
+ * other and go to sleep.
  *
- * A mark that is interrupted is finished by nobody: D, the detector's and the interrupter's, are compare-and-swaps from
- * "running", and one of them succeeds.  If it is the detector's, the above holds, and there is nothing to go on with.  If it
- * is the other, no more follows than that all are told to leave; a marker that is busy leaves its work on its stack, and
- * who goes on finds it there because he has waited until everybody was out.  Whether a detection that came too late was
- * right is of no account.
+ * A mark that is interrupted is finished by nobody: D, the detector's and the interrupter's, are
+ * compare-and-swaps from "running", and one of them succeeds.  If it is the detector's, the above
+ * holds, and there is nothing to go on with.  If it is the other, no more follows than that all are
+ * told to leave; a marker that is busy leaves its work on its stack, and the thread that goes on
+ * finds it there because it has waited until everybody was out.  Whether a detection that came too
+ * late was right is of no account.
  *
- * What it costs: becoming busy, a store to the own line and a load; becoming idle, a store there.  The shared line is
- * written only if a detection was begun, and detectors look around before they begin one, first at the
- * marker that was busy last time, so that happens near the end.
+ * The costs: becoming busy, a store to the own line and a load; becoming idle, a store there.  The
+ * shared line is written only if a detection was begun, and detectors look around before they begin
+ * one, first at the marker that was busy last time, so that happens near the end.
  */
 #include "mark/work/termination.h"
 
@@ -179,7 +188,7 @@ static uintptr_t open_detection(struct sgc_termination *t, uint32_t i)
     return ticket;
 }
 
-/* What the proof is about. */
+/* The detection that the proof is about. */
 static bool run_detection(struct sgc_termination *t, uint32_t i)
 {
     uintptr_t ticket = open_detection(t, i);

@@ -2,10 +2,11 @@
 /*
  * How the markers of a team find out that marking is finished.
  *
- * Marker 0 is the collecting thread; the others are helpers that come late, or not at all.  A marker is busy
- * or idle.  Only a busy one holds work, processes it, shares it or takes it; so marking is finished when all
- * are idle.  At the beginning marker 0 is busy and all others are idle, whether or not there is a thread behind
- * them: nobody waits for one that does not come, and one that comes is an idle marker that looks for work.
+ * Marker 0 is the collecting thread; the others are helpers that come late, or not at all.  A
+ * marker is busy or idle.  Only a busy one holds work, processes it, shares it or takes it; so
+ * marking is finished when all are idle.  At the beginning marker 0 is busy and all others are
+ * idle, whether or not there is a thread behind them: nobody waits for one that does not come, and
+ * one that comes is an idle marker that looks for work.
  *
  *            sees work that can be stolen: sgc_termination_busy, then the theft
  *          .--------------------------------------------------------------------.
@@ -13,20 +14,23 @@
  *          '--------------------------------------------------------------------'
  *            found its own stack empty, both parts (also after a theft that failed): sgc_termination_idle
  *
- *   sgc_termination_detect says true to an idle marker: it leaves, and will find nothing to do in this mark.
+ *   sgc_termination_detect says true to an idle marker: it leaves, and will find nothing to do in
+ *   this mark.
  *
- * What the callers owe:
+ * The callers owe:
  *   - busy before the theft, idle after the stack was found empty, in program order;
- *   - a theft releases, and the look by which an owner finds its public part empty acquires, both on the variable
- *     that says what is public (so that what a thief did before it took something is seen by whom it took it from);
- *     the same holds for work that is taken from a common place, and for whoever finds that empty;
- *   - sgc_termination_begin is called when nobody is inside: every helper that has called any of these
- *     functions in the mark before was idle then, or left its work because it was told that the mark is over, has said that
- *     it is out, and will call none of them until it is in again;
- *   - a marker is one thread's at a time; who takes it over acquires what its last owner has released.
+ *   - a theft releases, and the look by which an owner finds its public part empty acquires, both
+ *     on the variable that says what is public (so that a thief's victim sees all that the thief
+ *     did before it took something); taking work from a common place releases, too, and finding
+ *     that place empty acquires;
+ *   - sgc_termination_begin is called when nobody is inside: every helper that has called any of
+ *     these functions in the mark before was idle then, or left its work because it was told that
+ *     the mark is over, has said that it is out, and will call none of them until it is in again;
+ *   - a marker is one thread's at a time; the thread that takes it over acquires what its last
+ *     owner has released.
  *
- * Two forms: "flags", the non-serialising detection of [Endo] 3.4.3, and "counter", one number for all.  Why
- * they are right stands in termination.c; the model is tests/model/termination.pml.
+ * Two forms: "flags", the non-serialising detection of [Endo] 3.4.3, and "counter", one number for
+ * all.  Why they are right stands in termination.c; the model is tests/model/termination.pml.
  */
 #ifndef SGC_MARK_WORK_TERMINATION_H
 #define SGC_MARK_WORK_TERMINATION_H

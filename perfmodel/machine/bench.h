@@ -22,7 +22,7 @@ int sgc_bench_cpus(int *cpu, int room);
 
 void sgc_bench_pin(int cpu);
 
-/* What the calling thread has computed: where others use its processor, that time is not counted. */
+/* Time that the calling thread has computed, without that in which others used its processor. */
 double sgc_bench_own_ns(void);
 
 /* Runs work(arg, 0) to work(arg, n - 1) at once, each on a processor of its own, and in `rounds` rounds; the least time from
@@ -30,8 +30,9 @@ double sgc_bench_own_ns(void);
 typedef void sgc_bench_fn(void *arg, int i);
 bool sgc_bench_together(sgc_bench_fn *work, void *arg, const int *cpu, int n, int rounds, double *ns);
 
-/* What `more` takes longer than `less`, of which each call is one measurement: each is repeated, in turns, until the difference
- * is well above what the least times of groups of turns still differ by.  False: it is not; *ns is a bound. */
+/* The time by which `more` takes longer than `less`.  Each call of these is one measurement; they
+ * are repeated in turns, until the difference is well above that between the least times of groups
+ * of turns.  False: it never is; *ns is a bound. */
 typedef double sgc_bench_time_fn(void *arg);
 struct sgc_bench_pair {
     sgc_bench_time_fn *more, *less;
@@ -77,7 +78,7 @@ struct sgc_bench_doubts {
 };
 bool sgc_bench_costs(struct sgc_machine_costs *costs, struct sgc_bench_doubts *doubts, int cpu);
 
-/* ---- what the system says (bench_system.c) ---- */
+/* ---- figures of the system (bench_system.c) ---- */
 
 /* Sizes and sharing of the caches for data, from /sys below `root`; how many levels. */
 int sgc_bench_caches(struct sgc_machine_cache *cache, const char *root);

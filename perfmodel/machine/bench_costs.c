@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of marking compute, all in the nearest cache: the collector's own stack, lock and search for pointers; and for
- * what is tied to its heap (from a word to its object, an object's page, marks) loops that do the same steps.
+ * Measures the computing of the parts of marking, all in the nearest cache: of the collector's own
+ * stack, lock and search for pointers, and, for parts that are tied to its heap (from a word to its
+ * object, an object's page, marks), of loops that do the same steps.
  */
 #include "perfmodel/machine/bench.h"
 
@@ -15,7 +16,7 @@ enum { ROUNDS = 5, REPEATS = 200, WORDS = 512, PIECES = 64, PAGES = 64, STEALS =
 
 static uintptr_t volatile sink;
 
-/* A page of the made-up heap, and what an object's page tells the marker. */
+/* A page of the made-up heap, with the figures that a marker takes from an object's page. */
 struct page {
     uint64_t bytes, reciprocal, kind;
     sgc_aw_t bits[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system says of the caches. */
+/* Figures of the caches, from the system. */
 #include "perfmodel/machine/bench.h"
 
 #include <stdio.h>

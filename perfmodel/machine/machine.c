@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from what a machine file says: nodes of processors, and distances. */
+/* Nodes of processors, and distances, as they follow from a machine file. */
 #include "perfmodel/machine/machine.h"
 
 const struct sgc_machine_cache *sgc_machine_last(const struct sgc_machine *m)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine as the performance model sees it: what a machine file says (perfmodel/machine/machine_file.h), and distances.
+ * A machine as the performance model sees it: the values of a machine file
+ * (perfmodel/machine/machine_file.h), and distances.
  *
- * Whoever reads a machine owns it; nobody changes one afterwards.
+ * The caller that reads a machine owns it; nobody changes one afterwards.
  */
 #ifndef SGC_PERFMODEL_MACHINE_MACHINE_H
 #define SGC_PERFMODEL_MACHINE_MACHINE_H
@@ -52,7 +53,7 @@ struct sgc_machine {
 
 /* ---- asking ---- */
 
-/* The last cache: what it misses goes to memory, in its lines. */
+/* The last cache: its misses go to memory, in its lines. */
 const struct sgc_machine_cache *sgc_machine_last(const struct sgc_machine *m);
 
 /* The node of a processor: processors fill one node after the other, and begin again where the machine ends, so that more of

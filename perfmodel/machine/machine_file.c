@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a machine file says: reading, finding and writing it.  What its values must be among each other is in machine_check.c.
+ * Reading, finding and writing machine files.  machine_check.c checks that the values of one go
+ * together.
  */
 #include "perfmodel/machine/machine_file.h"
 
@@ -163,7 +164,8 @@ static bool take_lines(struct reading *r, FILE *file)
     return !ferror(file) || refuse(r, "cannot be read: %s; look at the file", strerror(errno));
 }
 
-/* What is not there has its default, or is missing. */
+/* Gives keys that are not in the file their defaults.  False, with a message, if one has none, or
+ * there is no name. */
 static bool fill(struct reading *r)
 {
     for (int k = 0; k < KEYS; k++) {

@@ -43,9 +43,10 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* What steals add to Q_1 where processors have so many last caches: N_S L in the thesis, but not more than there is to miss.
- * Such a miss is an access that a cache answered in the serial mark, of those to the first cache one for each of its lines and
- * steal; and no last cache misses more than the one of a processor that marks all. */
+/* The misses that steals add to Q_1, where processors have so many last caches: N_S L in the
+ * thesis, but not more than there is to miss.  Such a miss is an access that a cache answered in
+ * the serial mark, of those to the first cache one for each of its lines and steal; and no last
+ * cache misses more than the one of a processor that marks all. */
 static double count_extra(const struct sgc_prediction_of *of, double caches, double steals)
 {
     const struct sgc_machine_cache *first = &of->machine->cache[0];
@@ -57,8 +58,8 @@ static double count_extra(const struct sgc_prediction_of *of, double caches, dou
     return smaller(steals * of->misses->live_lines, smaller(answered, (caches - 1) * all_misses(of->misses)));
 }
 
-/* The same where some processors share a last cache, of which they fill one after the other: what is stolen from one of these
- * is there. */
+/* The misses that steals add to Q_1, where some processors share a last cache, and fill one such
+ * cache after the other: work stolen from a processor of the same cache is in it, and adds none. */
 static double count_extra_apart(const struct sgc_prediction_of *of, uint32_t processors, double steals)
 {
     double share = sgc_machine_last(of->machine)->shared_by, together = smaller(processors, share);

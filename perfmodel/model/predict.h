@@ -15,7 +15,8 @@
  * Cilk. */
 enum sgc_depth_rule { SGC_DEPTH_LARGER, SGC_DEPTH_SMALLER, SGC_DEPTH_SUM };
 
-/* What T_1 is counted in where the number of steals, N_S = P ln T_1, is taken from it: the thesis does not say. */
+/* The unit in which T_1 is counted for the number of steals, N_S = P ln T_1: the thesis names
+ * none. */
 enum sgc_steal_unit { SGC_STEALS_BY_PIECES, SGC_STEALS_BY_WORDS, SGC_STEALS_BY_NS };
 
 struct sgc_prediction_of {

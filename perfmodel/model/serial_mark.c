@@ -73,7 +73,8 @@ static uint64_t first_edge(const struct sgc_graph *g, uint32_t object, uint32_t 
     return lo;
 }
 
-/* What is in no word comes after the last. */
+/* Reads the words of the piece, and visits the targets of their edges; edges that are in no word
+ * come after the object's last word. */
 static void scan(struct mark *m, struct piece piece)
 {
     const struct sgc_graph *g = m->graph;

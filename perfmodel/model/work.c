@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mark of a graph computes. */
+/* The computing of a mark of a graph: perfmodel/model/work.h. */
 #include "perfmodel/model/work.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static void count_homes(const struct measure *m, uint32_t object, uint64_t bytes
         m->node_bytes[sgc_home_of_byte(m->homes, object, at)] += (double)(bytes - at < line ? bytes - at : line);
 }
 
-/* What is in no word has been pushed by a procedure, and comes last. */
+/* An edge that is in no word was pushed by a procedure, and comes last. */
 static struct sgc_object_form form_of(const struct sgc_graph *g, uint32_t object)
 {
     uint64_t edges = sgc_graph_edges_of(g, object);
@@ -130,8 +130,8 @@ static struct sgc_object_cost count_object(const struct measure *m, uint32_t obj
     return cost;
 }
 
-/* An edge to the object is found at that time.  Objects are come from in the order of their times, so the first that leads
- * here is the quickest. */
+/* An edge to the object is found at that time.  Objects leave the queue in the order of their
+ * times, so the first edge that leads here is the quickest. */
 static void reach(struct measure *m, uint32_t object, double at)
 {
     uint64_t bit = UINT64_C(1) << object % 64;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a mark of a graph computes: T_1 and T_inf of [Endo], 4.3.4, in nanoseconds and without misses.
+ * The computing of a mark of a graph: T_1 and T_inf of [Endo], 4.3.4, in nanoseconds and without
+ * misses.
  *
- * T_1, the work, is the sum over what is reached, by the unit costs of a machine file.  T_inf, the depth, is how long it takes
- * with processors without number.  An object is then marked by whoever comes to it first, so it is ready when the quickest
- * way to it is: T_inf is the longest of these shortest ways, along which a processor takes each object from the stack, halves
- * it until it is small enough, and scans one piece.  An object above the size is such a tree of halves, all of whose leaves
- * are equally deep.
+ * T_1, the work, is the sum over the objects that are reached, by the unit costs of a machine file.
+ * T_inf, the depth, is the time of a mark by processors without number.  The processor that comes
+ * to an object first marks it then, so it is ready when the quickest way to it is: T_inf is the
+ * longest of these shortest ways, along which a processor takes each object from the stack, halves
+ * it until it is small enough, and scans one piece.  An object above the size is such a tree of
+ * halves, all of whose leaves are equally deep.
  */
 #ifndef SGC_PERFMODEL_MODEL_WORK_H
 #define SGC_PERFMODEL_MODEL_WORK_H
@@ -25,8 +27,8 @@ struct sgc_work {
  * node of the machine, and gets the bytes that are reached by home. */
 bool sgc_work_measure(struct sgc_work *work, const struct sgc_homes *homes, uint32_t split_bytes, double *node_bytes);
 
-/* What an object costs: all of it, and along a way through it.  Without words to scan it is marked only.  A procedure that
- * pushes its pointers looks at all of it at once. */
+/* The cost of an object: all of it, and along a way through it.  Without words to scan the object
+ * is marked only.  A procedure that pushes its pointers looks at all of it at once. */
 struct sgc_object_form {
     uint64_t bytes, edges;
     uint32_t word_bytes;

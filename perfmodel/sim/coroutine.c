@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perfmodel/sim/coroutine.h.  What a callee has to preserve lies on the stack that is left; the compiler saves the rest. */
+/* See perfmodel/sim/coroutine.h.  Registers that a callee has to preserve lie on the stack that is
+ * left; the compiler saves the rest. */
 #include "perfmodel/sim/coroutine.h"
 
 #include <stdint.h>
@@ -9,7 +10,8 @@
 
 #if defined(__x86_64__)
 
-enum { KEPT = 8, ENTRY = 6 };           /* six registers, where to go on, and the return address of who never returns */
+/* Six registers, the address to go on at, and the return address of `entry`, which stays unused. */
+enum { KEPT = 8, ENTRY = 6 };
 
 __asm__(
     ".text\n"

@@ -8,13 +8,14 @@
 
 #include <stddef.h>
 
-/* What is kept of somebody who does not run. */
+/* The stack pointer of a coroutine that does not run. */
 typedef void *sgc_coroutine;
 
-/* Who is switched to for the first time begins with `entry`, which does not return, on that stack. */
+/* Makes a coroutine: the first switch to it begins with `entry`, which does not return, on that
+ * stack. */
 sgc_coroutine sgc_coroutine_make(char *stack, size_t bytes, void (*entry)(void));
 
-/* Keeps the caller in *from and goes on where `to` was kept, or begins. */
+/* Keeps the caller in *from, and goes on where `to` was kept, or begins it. */
 void sgc_coroutine_switch(sgc_coroutine *from, sgc_coroutine to);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "platform/report.h"
 
-/* What machine files do not say, and what decides little: markers that have nothing to do.  Assumed. */
+/* Costs of markers that have nothing to do, in ns: assumed, since machine files do not say them.
+ * They decide little. */
 enum { PAUSE = 40, YIELD = 500, SLEEP = 1000, WAKE = 1000, WOKEN = 5000 };
 
 enum { LARGEST_PAGE = 1 << 20 };
@@ -41,7 +42,8 @@ const char *sgc_sim_machine_check(const struct sgc_sim_machine *m)
     return problem;
 }
 
-/* A piece of work is written and read in two halves.  What an object costs comes when it is marked, which is once. */
+/* A piece of work is written and read in two halves.  The cost of an object (object_ns) is part of
+ * marking it, which happens once. */
 static struct sgc_sim_costs costs_of(const struct sgc_machine_costs *c)
 {
     return (struct sgc_sim_costs){

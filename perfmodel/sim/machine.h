@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the simulator has to know of a machine.  Times in nanoseconds.
+ * The data of a machine that the simulator needs.  Times are nanoseconds.
  *
- * A request that finds no copy in its marker's cache goes through the network to the memory node that has the line, occupies
- * it, and comes back: M_1 = 2 S_L + S_O in the words of [Endo] chapter 4.  Costs of computing are what an operation takes when
- * all it needs is in the cache.
+ * A request that finds no copy in its marker's cache goes through the network to the memory node
+ * that has the line, occupies it, and comes back: M_1 = 2 S_L + S_O in the words of [Endo] chapter
+ * 4.  Costs of computing are times of operations when all that they need is in the cache.
  */
 #ifndef SGC_PERFMODEL_SIM_MACHINE_H
 #define SGC_PERFMODEL_SIM_MACHINE_H
@@ -36,7 +36,7 @@ struct sgc_sim_machine {
     uint32_t nodes, per_node;   /* memory nodes; markers of each: marker i is of node i / per_node, in turn */
     bool in_turn;               /* lines lie on the nodes in turn, whatever a heap says */
     uint32_t line_bytes;        /* a power of two */
-    uint32_t os_page_bytes;     /* likewise: what has one home */
+    uint32_t os_page_bytes;     /* a power of two: bytes that have one home */
     uint64_t cache_bytes;       /* a marker's own */
     uint32_t ways;
     uint32_t in_flight;         /* requests that a marker may wait for at a time; 1: prefetches do nothing */
@@ -48,7 +48,7 @@ struct sgc_sim_machine {
     struct sgc_sim_costs costs;
 };
 
-/* NULL, or what cannot be. */
+/* NULL, or a text that says which value cannot be. */
 const char *sgc_sim_machine_check(const struct sgc_sim_machine *machine);
 
 /* From a machine file, which stays where it is.  by_owner: a line that another cache has written comes from there; otherwise,

@@ -48,7 +48,7 @@ static struct {
     uint32_t markers;
     unsigned line_log, os_page_log;
     uint64_t sets;              /* a power of two */
-    uint64_t *way[SGC_SIM_REQUESTS];            /* S_L, by the nodes of who asks and of the line */
+    uint64_t *way[SGC_SIM_REQUESTS];            /* S_L, by the nodes of the marker and of the line */
     uint64_t occupied[SGC_SIM_REQUESTS], handover[2], stream;
     struct chunk *chunk;
     size_t chunks;

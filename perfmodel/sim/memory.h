@@ -2,9 +2,10 @@
 /*
  * Simulated memory: a cache for each marker, lines that have a home, and the memory nodes.
  *
- * A line has a version, which a write changes, and may have an owner: the only one who has had it since it was written last,
- * or at all.  A cache's copy is good if its version is the line's; a write needs to be the owner's.  Everything else is a
- * request to the line's home, which serves one at a time.  Telling other caches of a write costs nothing, and neither does
+ * A line has a version, which a write changes, and may have an owner: the only marker that has had
+ * it since it was written last, or at all.  A cache's copy is good if its version is the line's; a
+ * write also needs its marker to be the owner.  Everything else is a request to the line's home,
+ * which serves one at a time.  Telling other caches of a write costs nothing, and neither does
  * writing back, as in [Endo] chapter 4.
  *
  * Addresses count from the first byte of the simulator's memory, so that results do not depend on where that is.  Times are
@@ -17,7 +18,7 @@
 
 #include "perfmodel/sim/machine.h"
 
-/* What lies where. */
+/* The regions of memory, by their contents. */
 enum sgc_sim_region {
     SGC_SIM_OBJECTS,
     SGC_SIM_BITS,               /* allocation and mark bits, those of spans, too */
@@ -67,11 +68,12 @@ bool sgc_sim_memory_hit(uint32_t marker, size_t offset, bool write, uint64_t now
 /* How long a request for the line is on its way to the memory node; 0: it does not go there. */
 uint64_t sgc_sim_memory_way(uint32_t marker, size_t offset, enum sgc_sim_request request);
 
-/* The request has arrived: when the marker has the line.  Nothing will arrive at an earlier time than `now`, but for what was
- * asked for ahead. */
+/* The request has arrived.  Returns when the marker has the line.  No request will arrive at an
+ * earlier time than `now`, but for those of sgc_sim_memory_ask. */
 uint64_t sgc_sim_memory_request(uint32_t marker, size_t offset, bool write, enum sgc_sim_request request, uint64_t now);
 
-/* The same without waiting; when the marker goes on, which is later only if it has too many under way. */
+/* Asks for the line ahead: the marker does not wait for it.  Returns when the marker goes on, which
+ * is later than `now` only if it has too many requests under way. */
 uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t now);
 
 /* Is there such a byte? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the simulated collector takes for the operating system: memory out of one range that the simulator has reserved, and
- * waiting that takes the time of simulated markers.  The functions are those of platform/platform.h, as far as marking calls
- * them.
+ * The operating system of the simulated collector: memory out of one range that the simulator has
+ * reserved, and waiting that takes the time of simulated markers.  The functions are those of
+ * platform/platform.h, as far as marking calls them.
  */
 #ifndef SGC_PERFMODEL_SIM_PLATFORM_H
 #define SGC_PERFMODEL_SIM_PLATFORM_H

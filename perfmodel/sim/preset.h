@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How simulated markers work: names, and what stands behind them. */
+/* How simulated markers work: names of presets, and their settings. */
 #ifndef SGC_PERFMODEL_SIM_PRESET_H
 #define SGC_PERFMODEL_SIM_PRESET_H
 
@@ -23,7 +23,7 @@ struct sgc_sim_preset {
 /* NULL: there is none of that name. */
 const struct sgc_sim_preset *sgc_sim_preset(const char *name);
 
-/* What markers have done. */
+/* The work that markers have done. */
 struct sgc_sim_work {
     uint64_t objects, bytes, steals, stolen;
 };

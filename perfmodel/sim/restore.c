@@ -8,7 +8,7 @@
 #include "alloc/pages/page.h"
 #include "perfmodel/sim/platform.h"
 
-/* What a marker may need besides the heap: its stack of work, and itself. */
+/* Memory that a marker may need besides the heap: its stack of work, and its record. */
 static const size_t MARKER_ROOM = ((size_t)64 << 20) + ((size_t)1 << 20), ROOM = (size_t)64 << 20;
 
 /* ---- the heap ---- */
@@ -129,7 +129,7 @@ static bool is_in_its_slot(const struct sgc_graph *graph, uint32_t object)
 
 /* ---- edges ---- */
 
-/* Those that do not fit into their objects.  A mark finds them with its roots. */
+/* Edges that do not fit into their objects.  A mark finds them with its roots. */
 struct left {
     const struct sgc_graph *graph;
     uintptr_t *words;
@@ -142,8 +142,8 @@ static uintptr_t aim_of(const struct sgc_graph *graph, uint64_t edge)
     return sgc_heap.base + (graph->aim != NULL ? graph->aim[edge] : graph->object[graph->edge[edge].target].offset);
 }
 
-/* In the first words of the object that are free: where a procedure has found it nobody knows.  What no mark would come to is
- * no root. */
+/* Writes an edge of a procedure, whose place nobody knows, into the first free word of the object.
+ * If none is free the edge becomes a root, unless no mark would come to the object. */
 static void write_without_word(struct left *left, uint32_t object, uint64_t edge, uint64_t *free_word)
 {
     const struct sgc_graph *graph = left->graph;

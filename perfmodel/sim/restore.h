@@ -4,8 +4,9 @@
  * words that lead from object to object.  Everything lies as far from the heap's first byte as it did in the process that the
  * snapshot is of; the other words are zero.  There is one heap at a time.
  *
- * What a graph does not know is left out: an object that a descriptor or a procedure describes is one whose words all count;
- * an uncollectable object is a collectable one, and the roots lead to it.
+ * Facts that a graph does not know are left out: of an object that a descriptor or a procedure
+ * describes all words count; an uncollectable object is a collectable one, and the roots lead to
+ * it.
  */
 #ifndef SGC_PERFMODEL_SIM_RESTORE_H
 #define SGC_PERFMODEL_SIM_RESTORE_H
@@ -26,7 +27,8 @@ struct sgc_sim_heap {
     size_t used;                /* of the platform's memory */
 };
 
-/* With room for so many markers.  NULL, or why not; *heap is to be released in any case. */
+/* Restores the graph, with room for so many markers.  NULL, or a text that says why not; *heap is
+ * to be released in any case. */
 const char *sgc_sim_restore(const struct sgc_graph *graph, uint32_t markers, struct sgc_sim_heap *heap);
 void sgc_sim_release(struct sgc_sim_heap *heap);
 

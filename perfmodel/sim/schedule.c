@@ -60,7 +60,8 @@ static void go_to(uint32_t number)
     sgc_coroutine_switch(&from->kept, to->kept);
 }
 
-/* Whoever is next goes on. */
+/* The next marker goes on, the first of the queue; the running one is in the queue, asleep or
+ * done. */
 static void give_way(void)
 {
     uint32_t next;
@@ -220,7 +221,7 @@ void sgc_sim_pause(void)
     wait_for_turn();
 }
 
-/* Who has nothing to do computes nothing. */
+/* A marker that yields has nothing to do: the time is not counted as computing. */
 void sgc_sim_yield(void)
 {
     if (state.now == NULL)

@@ -2,9 +2,10 @@
 /*
  * Simulated markers: coroutines with a clock each.
  *
- * The one whose clock is behind all others runs; of two with the same time, the one with the lower number.  Nothing else
- * decides, so the same simulation gives the same result.  Sleeping, waking and letting others run are done here; what memory
- * costs is perfmodel/sim/memory.h.  Times are picoseconds.
+ * The one whose clock is behind all others runs; of two with the same time, the one with the lower
+ * number.  Nothing else decides, so the same simulation gives the same result.  Sleeping, waking
+ * and letting others run are done here; perfmodel/sim/memory.h says what memory costs.  Times are
+ * picoseconds.
  */
 #ifndef SGC_PERFMODEL_SIM_SCHEDULE_H
 #define SGC_PERFMODEL_SIM_SCHEDULE_H
@@ -16,7 +17,8 @@
 #include "perfmodel/sim/machine.h"
 #include "perfmodel/sim/memory.h"
 
-/* Who is told of each access before it is simulated: the marker, where (memory.h), what. */
+/* A function that is called for each access before that is simulated: the marker, the place
+ * (memory.h), the operation. */
 typedef void (*sgc_sim_watch)(void *arg, uint32_t marker, uint64_t offset, enum sgc_sim_op op);
 
 struct sgc_sim_tasks {

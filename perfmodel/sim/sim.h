@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulating a mark: so many markers run the library's own marking code over a restored heap, on a machine that there need not
- * be.  What is real and what is modelled: doc/design/simulator.md.
+ * Simulating a mark: so many markers run the library's own marking code over a restored heap, on a
+ * machine that there need not be.  doc/design/simulator.md says what is real and what is modelled.
  */
 #ifndef SGC_PERFMODEL_SIM_SIM_H
 #define SGC_PERFMODEL_SIM_SIM_H

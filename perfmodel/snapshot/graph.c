@@ -62,7 +62,7 @@ uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset)
     return SGC_GRAPH_NONE;
 }
 
-/* ---- what can be reached ---- */
+/* ---- objects that can be reached ---- */
 
 /* Objects wait on a stack that has room for each once. */
 struct search {
@@ -121,7 +121,7 @@ static void reach_range(struct search *s, const struct sgc_graph_range *range, b
     follow(s);
 }
 
-/* What keeps itself only comes last: others may lead to the same object. */
+/* Objects that keep only themselves come last: other roots may lead to the same object. */
 bool sgc_graph_reach(const struct sgc_graph *g, uint32_t roots, struct sgc_graph_reach *reach)
 {
     struct search s = { g, reach, malloc(((size_t)g->objects + 1) * sizeof *s.stack), 0 };

@@ -2,11 +2,12 @@
 /*
  * The heap at the start of a mark, as a graph: from a snapshot (doc/snapshot-format.md), or made from arrays.
  *
- * Objects are numbered by their addresses, from 0.  All objects of a page have one size and one kind, so an object's entry is
- * small, and the rest is its page's.  Edges stand in the order of the words that they are in: those of object i are
- * edge[object[i].first_edge] to edge[object[i + 1].first_edge - 1].  Each word that leads to an object is an edge, also if
- * another word of the same object leads to the same one.  What a procedure of the program's has led to comes behind them:
- * those edges are in no word that is known, and maybe not in the object.
+ * Objects are numbered by their addresses, from 0.  All objects of a page have one size and one
+ * kind, so an object's entry is small, and the rest is its page's.  Edges stand in the order of the
+ * words that they are in: those of object i are edge[object[i].first_edge] to
+ * edge[object[i + 1].first_edge - 1].  Each word that leads to an object is an edge, also if
+ * another word of the same object leads to the same one.  Edges that a procedure of the program's
+ * has made stand behind them: those are in no word that is known, and maybe not in the object.
  *
  * Everything here is memory of malloc.  One thread fills a graph; when it is there it is only read, by any number of threads.
  */
@@ -24,7 +25,7 @@
 
 enum { SGC_GRAPH_KINDS = 16 };          /* of objects, at most */
 
-/* What a root is.  The bits 1 << kind make sets of them. */
+/* The kinds of roots.  SGC_GRAPH_BIT makes sets of them. */
 enum sgc_graph_root {
     SGC_GRAPH_STATIC,                   /* static data of the program or a library */
     SGC_GRAPH_ADDED,                    /* a range that the program added */
@@ -36,7 +37,7 @@ enum sgc_graph_root {
     SGC_GRAPH_HOOK,                     /* a hook of the program's has pushed or marked it */
     SGC_GRAPH_PROCEDURE,                /* a mark procedure has found it in memory that is no object's */
     SGC_GRAPH_FINALIZER,                /* the object has a finalizer: a cycle keeps it, after the mark, if nothing else does */
-    SGC_GRAPH_DISCLAIM,                 /* likewise, with a disclaim procedure */
+    SGC_GRAPH_DISCLAIM,                 /* its kind has a disclaim procedure: a cycle keeps it as one with a finalizer */
     SGC_GRAPH_ROOTS
 };
 
@@ -125,7 +126,7 @@ struct sgc_graph {
     uint32_t ranges;
     uint64_t roots;
     uint64_t root_bytes;                /* that a mark scans, in all ranges */
-    struct sgc_graph_range *range;      /* ranges + 1, likewise */
+    struct sgc_graph_range *range;      /* ranges + 1: the last one's first root is the number of roots */
     struct sgc_graph_root_word *root;   /* in the order in which the cycle comes to them */
 
     uint32_t pages;                     /* entries: from page 0 up to the last that is committed */
@@ -148,11 +149,11 @@ enum {
     SGC_GRAPH_AIMS = 1,                 /* fill `aim` */
 };
 
-/* Reads a snapshot; "-" is the standard input.  False, with a line to stderr that says what is wrong, where, what was expected
- * and how to go on; *g is to be released in any case. */
+/* Reads a snapshot; "-" is the standard input.  False, with a line to stderr that names the error,
+ * its place, the expected contents and a way to go on; *g is to be released in any case. */
 bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags);
 
-/* The same, but the line is left in `problem`. */
+/* Reads a snapshot as sgc_graph_load does, but leaves the line in `problem`. */
 enum { SGC_GRAPH_PROBLEM = 400 };
 bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, char problem[SGC_GRAPH_PROBLEM]);
 
@@ -213,7 +214,7 @@ static inline uint64_t sgc_graph_edges_of(const struct sgc_graph *g, uint32_t ob
 /* The object in which that byte of the heap lies; SGC_GRAPH_NONE: in none. */
 uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset);
 
-/* What can be reached. */
+/* The objects that can be reached. */
 struct sgc_graph_reach {
     uint64_t *seen;                     /* a bit an object */
     uint64_t objects, bytes;
@@ -226,12 +227,14 @@ static inline bool sgc_graph_seen(const struct sgc_graph_reach *reach, uint32_t 
     return (reach->seen[object / 64] >> object % 64 & 1) != 0;
 }
 
-/* From roots of these kinds.  With SGC_GRAPH_ALL_ROOTS that is what the whole cycle keeps, with SGC_GRAPH_MARK_ROOTS what is
- * marked before finalization.  False if there is no memory; *reach is to be released in any case. */
+/* Finds the objects that roots of these kinds reach.  With SGC_GRAPH_ALL_ROOTS the whole cycle
+ * keeps them, with SGC_GRAPH_MARK_ROOTS they are marked before finalization.  False if there is no
+ * memory; *reach is to be released in any case. */
 bool sgc_graph_reach(const struct sgc_graph *g, uint32_t roots, struct sgc_graph_reach *reach);
 void sgc_graph_reach_release(struct sgc_graph_reach *reach);
 
-/* Do the parts of the graph fit together: numbers in range, order, sums?  NULL, or what does not. */
+/* Do the parts of the graph fit together: numbers in range, order, sums?  NULL, or a text that says
+ * which do not. */
 const char *sgc_graph_check(const struct sgc_graph *g);
 
 #endif

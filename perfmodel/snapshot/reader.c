@@ -42,7 +42,8 @@ static bool trailer(struct sgc_reader *r)
     return sgc_input_end(&r->in);
 }
 
-/* What the graph has no array for yet, and entries behind the last. */
+/* Hands the reader's arrays over to the graph, with an entry behind the last of objects and ranges,
+ * and with the edges of procedures. */
 static bool finish(struct sgc_reader *r)
 {
     struct sgc_graph_object *object = sgc_reader_add(r, &r->objects);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a snapshot into a graph: what the parts of the reader share.  By one thread.
+ * Reading a snapshot into a graph: declarations that the parts of the reader share.  By one thread.
  *
- * Pages come before words, and with them all objects get their numbers; so a word becomes an edge as soon as it is read.  What
- * a hook has pushed comes before pages, and is kept until then; what procedures have pushed comes last, and is put among the
- * edges at the end.  A word leads to an object by the rules of a mark: reader_words.c.
+ * Pages come before words, and with them all objects get their numbers; so a word becomes an edge
+ * as soon as it is read.  The pushes of a hook come before pages, and are kept until then; the
+ * pushes of procedures come last, and are put among the edges at the end.  A word leads to an
+ * object by the rules of a mark: reader_words.c.
  */
 #ifndef SGC_PERFMODEL_SNAPSHOT_READER_H
 #define SGC_PERFMODEL_SNAPSHOT_READER_H
@@ -18,7 +19,7 @@ struct sgc_grown {
     size_t count, capacity, each;       /* each: bytes of an entry */
 };
 
-/* Of the hook's: what it is, and where, or how far in the heap its object is. */
+/* A push of the hook: its kind, and its address, or the offset of its object in the heap. */
 struct sgc_reader_pushed {
     uint64_t what;                      /* enum sgc_snapshot_pushed */
     uint64_t lo, bytes;
@@ -88,11 +89,12 @@ void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t wo
 
 /* ---- reader_noted.c ---- */
 
-/* What the hook has pushed: reads it; and adds it, when there are pages. */
+/* The first reads the pushes of the hook; the second adds them as roots, when there are pages. */
 bool sgc_reader_pushed(struct sgc_reader *r);
 void sgc_reader_add_pushed(struct sgc_reader *r);
 
-/* What procedures have pushed: reads it; and puts it among the edges, which are complete otherwise. */
+/* The first reads the pushes of procedures; the second puts them among the edges, which are
+ * complete otherwise. */
 bool sgc_reader_noted(struct sgc_reader *r);
 bool sgc_reader_put_noted(struct sgc_reader *r);
 

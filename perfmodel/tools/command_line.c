@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is wrong may quote anything. */
+/* The line may quote any bytes: those that could disturb a terminal become "?". */
 _Noreturn void sgc_tool_fail(int status, const char *format, ...)
 {
     char line[8192];

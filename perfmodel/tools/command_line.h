@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command lines of the tools have in common.  What is wrong ends the process, with a line that says what was
- * expected. */
+/* The functions that the command lines of the tools share.  A mistake ends the process, with a line
+ * that says what was expected. */
 #ifndef SGC_PERFMODEL_TOOLS_COMMAND_LINE_H
 #define SGC_PERFMODEL_TOOLS_COMMAND_LINE_H
 

@@ -2,7 +2,7 @@
 /*
  * sgc-machine: measures this machine, and writes a machine file for sgc-predict.
  *
- * What so few processors cannot show is written as a bound: see doc/studies/perfmodel.md.
+ * Values that so few processors cannot show are written as bounds: see doc/studies/perfmodel.md.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -280,7 +280,7 @@ static void print_choices(const struct settings *s)
     }
 }
 
-/* What the numbers rest on, as lines that begin with "#". */
+/* Prints the figures that the predictions rest on, as lines that begin with "#". */
 static void print_notes(const struct settings *s)
 {
     static const char *const known[] = { "measured", "a bound, as are predictions with more than one processor", "assumed" };

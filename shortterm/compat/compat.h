@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of libscm share.  libscm is a library of its own that uses the public interface of libsgc only, so that its
- * names, and those that the linker's --wrap makes, are in no other program.
+ * The declarations that the files of libscm share.  libscm is a library of its own that uses the
+ * public interface of libsgc only, so that its names, and those that the linker's --wrap makes, are
+ * in no other program.
  */
 #ifndef SGC_SHORTTERM_COMPAT_COMPAT_H
 #define SGC_SHORTTERM_COMPAT_COMPAT_H

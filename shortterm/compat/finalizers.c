@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libscm's finalizers: a table of functions, whose numbers objects may have.  What calls them is SGC_set_expiry_proc.
+ * libscm's finalizers: a table of functions, whose numbers objects may have.  SGC_set_expiry_proc
+ * registers an object's function, and libsgc calls it.
  *
- *   count    who registers: atomic add                              everybody   acquire-release
- *   fn[n]    who has got the number n from `count`, once: release   everybody   acquire; 0 until then
+ *   count    a thread that registers: atomic add                            everybody   acquire-release
+ *   fn[n]    the thread that got the number n from `count`, once: release   everybody   acquire; 0 until then
  */
 #include "shortterm/compat/compat.h"
 

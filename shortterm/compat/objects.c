@@ -18,8 +18,9 @@ enum { MODE_UNKNOWN = 0, MODE_KNOWN = 1 };      /* added to a mode that is known
 
 static sgc_a32_t mode;
 
-/* libscm's own settings, where neither the environment nor the program has others.  Before the program's constructors, also
- * when this library is a part of the program: whoever is first decides. */
+/* libscm's own settings, where neither the environment nor the program has others.  Runs before the
+ * program's constructors, also when this library is a part of the program: the first use of
+ * short-term memory settles them. */
 __attribute__((constructor(101)))
 static void choose(void)
 {
@@ -54,8 +55,9 @@ void *scm_malloc(size_t size)
     return object;
 }
 
-/* What has dates goes with them.  Where dates are not counted any object may have some: the collector has them all.  What is no
- * object's first address lies in a region, which goes as a whole, or is a mistake, which GC_free reports. */
+/* An object with dates goes with these.  Where dates are not counted (pin) any object may have
+ * some: the collector has them all.  An address that is no object's first one lies in a region,
+ * which goes as a whole, or is a mistake, which GC_free reports. */
 void scm_free(void *object)
 {
     int dates;

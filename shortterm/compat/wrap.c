@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the linker's --wrap makes of a program's calls of malloc and its relatives.  An object file of its own: a program that
- * is linked with the static library and without --wrap has no __real_ functions, and needs none.
+ * The functions that a program calls, by the linker's --wrap, instead of malloc and its relatives.
+ * An object file of its own: a program that is linked with the static library and without --wrap
+ * has no __real_ functions, and needs none.
  *
  * Memory that is not SGC's came from the C library by another way (strdup, getline, posix_memalign), and goes back there.
  */
