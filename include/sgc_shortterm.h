@@ -4,8 +4,8 @@
  *
  * A program says of an object how long it will need it, at the longest, in ticks of a clock; saying it again prolongs that.  An
  * object has as many expiration dates as it was refreshed, and has expired when all of them are over.  One that was never
- * refreshed is an ordinary object of the collector.  doc/shortterm.md says when that pays, doc/shortterm-porting.md how a program
- * is ported.
+ * refreshed is an ordinary object of the collector.  doc/shortterm.md says when that pays, doc/shortterm-porting.md how a
+ * program is ported.
  *
  * What happens to an object that has expired is the mode's business (SGC_SHORTTERM in the environment, or SGC_shortterm_init):
  *

@@ -34,11 +34,13 @@ script_tests = \
 	tests/check/check_dist \
 	tests/check/check_exports \
 	tests/check/check_layers \
+	tests/check/check_modules \
 	tests/check/check_quickstart \
 	tests/check/check_sgc_run \
 	tests/check/check_style \
 	tests/check/check_tests \
-	tests/check/check_tools
+	tests/check/check_tools \
+	tests/check/check_words
 
 # Those that take longest: begun first, so that none of them is alone at the end.
 slow_scripts =
@@ -60,6 +62,10 @@ EXTRA_DIST += \
 	$(long_test_scripts) \
 	$(test_headers) \
 	tests/check/check_style.awk \
+	tests/check/modules.py \
+	tests/check/modules.txt \
+	tests/check/words.py \
+	tests/check/words.txt \
 	tests/lib/run-test \
 	tests/lib/tap.sh
 
