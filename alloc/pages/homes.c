@@ -6,8 +6,9 @@
 
 #include "alloc/pages/page.h"
 
-/* Written by the threads that make the heap and its tables grow; read when the heap is made. */
-SGC_STATE static int refused;
+/* An errno, by the first of the threads that make the heap and its tables grow: compare and exchange, relaxed, as it is all there
+ * is; read when the heap is made. */
+SGC_STATE static sgc_a32_t refused;
 
 static bool has_effect(void)
 {
@@ -19,8 +20,8 @@ static void spread(void *start, size_t bytes)
     int saved = errno;
 
     sgc_assert((uintptr_t)start % sgc_heap.os_page == 0 && bytes % sgc_heap.os_page == 0);
-    if (!sgc_memory_interleave(start, bytes) && refused == 0)
-        refused = errno;
+    if (!sgc_memory_interleave(start, bytes))
+        (void)sgc_a32_cas(&refused, 0, (uint32_t)errno);
     errno = saved;
 }
 
@@ -75,5 +76,5 @@ void sgc_homes_bind(uint32_t from, uint32_t end, uint32_t home)
 
 int sgc_homes_refused(void)
 {
-    return refused;
+    return (int)sgc_a32_load(&refused);
 }
