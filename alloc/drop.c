@@ -17,7 +17,7 @@
 #include "alloc/small/small.h"
 
 enum {
-    LOOK_STEP = 16,             /* pages looked at before the lock is given up for a moment */
+    OFFER_STEP = 16,            /* pages looked at before the lock is given up for a moment */
     PLACES = 16,
 };
 
@@ -172,7 +172,7 @@ static void drop_section(struct sgc_cache *cache, struct batch *b, const uintptr
 
 /* Under the lock.  A page that is not ours any more, or unswept, is none of our business: a cycle has come, or it left just
  * now. */
-static void look_at(struct sgc_cache *cache, const struct batch *b, uint32_t i, struct sgc_sweep_step *step)
+static void offer_page(struct sgc_cache *cache, const struct batch *b, uint32_t i, struct sgc_sweep_step *step)
 {
     uint32_t page = b->page[i];
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -189,25 +189,25 @@ static void look_at(struct sgc_cache *cache, const struct batch *b, uint32_t i, 
 }
 
 /* Some of them under one lock. */
-static uint32_t look_at_some(struct sgc_cache *cache, const struct batch *b, uint32_t from, struct sgc_sweep_step *step)
+static uint32_t offer_some(struct sgc_cache *cache, const struct batch *b, uint32_t from, struct sgc_sweep_step *step)
 {
     *step = (struct sgc_sweep_step){ .swept = 0 };
     sgc_lock(&cache->lock, &cache->section);
-    for (; step->swept < LOOK_STEP && from < b->pages && step->empties < SGC_SWEEP_STEP; step->swept++)
-        look_at(cache, b, from++, step);
+    for (; step->swept < OFFER_STEP && from < b->pages && step->empties < SGC_SWEEP_STEP; step->swept++)
+        offer_page(cache, b, from++, step);
     sgc_sweep_announce(step);
     sgc_unlock(&cache->lock, &cache->section);
     return from;
 }
 
-static void look_at_pages(struct sgc_cache *cache, const struct batch *b)
+static void offer_all(struct sgc_cache *cache, const struct batch *b)
 {
     struct sgc_sweep_step step;
 
     sgc_assert(b->pages != 0);
     sgc_guard_enter(&cache->section);
     for (uint32_t from = 0; from < b->pages;) {
-        from = look_at_some(cache, b, from, &step);
+        from = offer_some(cache, b, from, &step);
         sgc_sweep_give(&step, cache->id, &cache->section);
     }
     sgc_guard_leave(&cache->section);
@@ -215,12 +215,12 @@ static void look_at_pages(struct sgc_cache *cache, const struct batch *b)
 
 static void offer_pages(struct sgc_cache *cache, const struct batch *b)
 {
-    bool look = b->unoffered;
+    bool any = b->unoffered;
 
     for (uint32_t i = 0; i < b->pages; i++)
-        look |= b->maybe_empty[i];
-    if (look)
-        look_at_pages(cache, b);
+        any |= b->maybe_empty[i];
+    if (any)
+        offer_all(cache, b);
 }
 
 /* ---- all others ---- */

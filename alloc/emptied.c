@@ -128,18 +128,18 @@ static uint32_t walk_next(struct walk *w)
     return page;
 }
 
-bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most)
+bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max)
 {
     struct walk w = walk_of(cache, kind, cls);
     uint32_t page = SGC_NO_PAGE;
 
-    sgc_assert(most != 0);
+    sgc_assert(max != 0);
     do {
         sgc_lock(&cache->lock, &cache->section);
-        for (uint32_t i = 0; i < COUNT_STEP && most > 0 && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
-            most--;
+        for (uint32_t i = 0; i < COUNT_STEP && max > 0 && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
+            max--;
         sgc_unlock(&cache->lock, &cache->section);
-    } while (page != SGC_NO_PAGE && most > 0);
+    } while (page != SGC_NO_PAGE && max > 0);
     return page != SGC_NO_PAGE;
 }
 

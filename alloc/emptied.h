@@ -23,7 +23,7 @@ bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_
 void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_sweep_step *step);
 
 /* Has a bin more than so many swept pages?  Outside sections. */
-bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most);
+bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max);
 
 /* A bin gives up its slots and forgets its pages, as after a cycle: its swept pages leave if they are empty, and are usable if
  * they have free slots.  How many have left; none while a mark goes on beside the program.  Outside sections. */

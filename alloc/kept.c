@@ -6,9 +6,9 @@
  * its freed slots would fill; a look at freed slots in vain is repeated only when a fourth more is
  * at hand; and the looks at all bins become rarer while they are in vain.
  *
- *   what   written by                 read by   ordering
- *   looks  the cache's thread, each   same      program order; a new thread of the number begins with what the old one
- *          its own                              left, by the registry's lock: these are only hints
+ *   what       written by                 read by   ordering
+ *   schedules  the cache's thread, each   same      program order; a new thread of the number begins with what the old one
+ *              its own                              left, by the registry's lock: these are only hints
  */
 #include "alloc/kept.h"
 
@@ -35,8 +35,8 @@ struct kept {
     uint32_t kind, cls;
 };
 
-/* Of the bins with more than `above` bytes at hand, `least` is the one with the fewest; all that they have. */
-static size_t kept_above(const struct sgc_cache *cache, uint32_t kind, size_t above, struct kept *least)
+/* Of the bins with more than `above` bytes at hand, `smallest` is the one with the fewest; all that they have. */
+static size_t kept_above(const struct sgc_cache *cache, uint32_t kind, size_t above, struct kept *smallest)
 {
     size_t all = 0;
 
@@ -49,19 +49,19 @@ static size_t kept_above(const struct sgc_cache *cache, uint32_t kind, size_t ab
             if (bytes <= above)
                 continue;
             all += bytes;
-            if (bytes < least->bytes)
-                *least = (struct kept){ bytes, kind, cls };
+            if (bytes < smallest->bytes)
+                *smallest = (struct kept){ bytes, kind, cls };
         }
     return all;
 }
 
-static size_t kept_of_all(const struct sgc_cache *cache, size_t above, struct kept *least)
+static size_t kept_of_all(const struct sgc_cache *cache, size_t above, struct kept *smallest)
 {
     size_t all = 0;
 
-    *least = (struct kept){ .bytes = SIZE_MAX };
+    *smallest = (struct kept){ .bytes = SIZE_MAX };
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
-        all += kept_above(cache, kind, above, least);
+        all += kept_above(cache, kind, above, smallest);
     return all;
 }
 
@@ -75,40 +75,40 @@ static uint32_t try_bin(struct sgc_cache *cache, const struct kept *kept, uint32
     return sgc_emptied_give_up(cache, kept->kind, kept->cls);
 }
 
-/* ---- the look ---- */
+/* ---- giving up ---- */
 
-/* When a cache looks again. */
-struct look {
+/* When a cache goes through its bins again. */
+struct schedule {
     uint32_t kept;                  /* pages' worth of freed slots that must be at hand */
     uint16_t wait, pause;           /* demands for pages until all bins are looked at; how many it waits each time */
 };
 
-SGC_STATE static struct look *looks;
+SGC_STATE static struct schedule *schedules;
 
 void sgc_kept_init(void)
 {
-    looks = sgc_owner_table_make(sizeof *looks);
+    schedules = sgc_owner_table_make(sizeof *schedules);
 }
 
 /* Bins that keep many freed slots.  Those with the fewest come first: if they are enough, the others are left in peace.  One
  * that did not give them up is passed over, with those that have as many. */
-static uint32_t look_at_kept(struct sgc_cache *cache, struct look *look, uint32_t want)
+static uint32_t give_up_kept(struct sgc_cache *cache, struct schedule *schedule, uint32_t want)
 {
-    struct kept least;
-    size_t above = KEPT_BIN, kept = kept_of_all(cache, above, &least) / SGC_PAGE;
+    struct kept smallest;
+    size_t above = KEPT_BIN, kept = kept_of_all(cache, above, &smallest) / SGC_PAGE;
     uint32_t again = (uint32_t)(kept + kept / GROWN + KEPT_MIN), found = 0;
 
-    if (look->kept > again)
-        look->kept = again;
-    if (kept < KEPT_MIN || kept < look->kept)
+    if (schedule->kept > again)
+        schedule->kept = again;
+    if (kept < KEPT_MIN || kept < schedule->kept)
         return 0;
-    while (found < want && least.bytes != SIZE_MAX) {
-        found += try_bin(cache, &least, 0);
-        if (sgc_bin_nfreed(&cache->bin[least.kind][least.cls]) != 0)
-            above = least.bytes;
-        kept_of_all(cache, above, &least);
+    while (found < want && smallest.bytes != SIZE_MAX) {
+        found += try_bin(cache, &smallest, 0);
+        if (sgc_bin_nfreed(&cache->bin[smallest.kind][smallest.cls]) != 0)
+            above = smallest.bytes;
+        kept_of_all(cache, above, &smallest);
     }
-    look->kept = found == 0 ? again : 0;
+    schedule->kept = found == 0 ? again : 0;
     return found;
 }
 
@@ -159,7 +159,7 @@ static uint64_t bins_of(const struct sgc_cache *cache, uint32_t kind, uint32_t h
     return delivered == 0 ? cache->active[kind][half] : low_bits(count);
 }
 
-static uint32_t look_at_kind(struct sgc_cache *cache, uint32_t kind, uint32_t delivered)
+static uint32_t give_up_kind(struct sgc_cache *cache, uint32_t kind, uint32_t delivered)
 {
     uint32_t found = 0;
 
@@ -176,49 +176,49 @@ static uint32_t look_at_kind(struct sgc_cache *cache, uint32_t kind, uint32_t de
 }
 
 /* After a look in vain the next one comes later. */
-static void pause_now(struct look *look, bool in_vain)
+static void pause_now(struct schedule *schedule, bool in_vain)
 {
     if (!in_vain)
-        look->pause = PAUSE_MIN;
-    else if (look->pause < PAUSE_MAX)
-        look->pause *= 2;
-    look->wait = look->pause;
+        schedule->pause = PAUSE_MIN;
+    else if (schedule->pause < PAUSE_MAX)
+        schedule->pause *= 2;
+    schedule->wait = schedule->pause;
 }
 
 /* The first one is not at once, unless others have freed something in many pages. */
-static bool is_time(struct look *look)
+static bool is_time(struct schedule *schedule)
 {
-    if (look->pause == 0)
-        look->wait = look->pause = PAUSE_MAX / 2;
-    return look->wait == 0 || --look->wait == 0;
+    if (schedule->pause == 0)
+        schedule->wait = schedule->pause = PAUSE_MAX / 2;
+    return schedule->wait == 0 || --schedule->wait == 0;
 }
 
 /* All bins that had a page in this epoch: what other threads have freed, and active pages in which nothing is left. */
-static uint32_t look_at_all(struct sgc_cache *cache, struct look *look)
+static uint32_t give_up_all(struct sgc_cache *cache, struct schedule *schedule)
 {
     uint32_t found = 0, delivered = cache->delivered;
 
-    if (!is_time(look) && (delivered < DELIVERED_MANY || look->pause == PAUSE_MAX))
+    if (!is_time(schedule) && (delivered < DELIVERED_MANY || schedule->pause == PAUSE_MAX))
         return 0;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
-        found += look_at_kind(cache, kind, delivered);
+        found += give_up_kind(cache, kind, delivered);
     cache->delivered = 0;
-    pause_now(look, found < FOUND_MANY);
+    pause_now(schedule, found < FOUND_MANY);
     return found;
 }
 
-uint32_t sgc_kept_look(struct sgc_cache *cache, uint32_t want)
+uint32_t sgc_kept_give_up(struct sgc_cache *cache, uint32_t want)
 {
-    struct look *look = &looks[cache->id];
+    struct schedule *schedule = &schedules[cache->id];
     uint32_t found;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (looks == NULL || sgc_heap_is_marking())
+    if (schedules == NULL || sgc_heap_is_marking())
         return 0;
     sgc_guard_enter(&cache->section);
-    found = look_at_kept(cache, look, want);
+    found = give_up_kept(cache, schedule, want);
     if (found < want)
-        found += look_at_all(cache, look);
+        found += give_up_all(cache, schedule);
     sgc_guard_leave(&cache->section);
     return found;
 }

@@ -13,7 +13,7 @@
 /* Bins of the cache that keep many freed slots give them up, until `want` pages or more were empty and are the pool's; how
  * many.  Before the heap grows.  Nothing comes of it while a mark goes on beside the program.  By the cache's thread, outside
  * sections. */
-uint32_t sgc_kept_look(struct sgc_cache *cache, uint32_t want);
+uint32_t sgc_kept_give_up(struct sgc_cache *cache, uint32_t want);
 
 /* Before there are caches. */
 void sgc_kept_init(void);

@@ -31,18 +31,18 @@ enum {
 
 /* ---- sweeping ahead of need: every page of the last cycle ---- */
 
-static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t *most,
+static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t *max,
                         struct sgc_section *self)
 {
     struct sgc_page_lists *lists = &cache->bin[kind][cls].lists;
     struct sgc_sweep_step step = { .swept = 1 };
 
-    while (step.swept != 0 && *most > 0) {
+    while (step.swept != 0 && *max > 0) {
         sgc_lock(&cache->lock, self);
-        sgc_lists_sweep(lists, sgc_tag(cache->id, sgc_heap.epoch), *most, &step);
+        sgc_lists_sweep(lists, sgc_tag(cache->id, sgc_heap.epoch), *max, &step);
         sgc_unlock(&cache->lock, self);
         sgc_sweep_give(&step, cache->id, self);
-        *most -= step.swept;
+        *max -= step.swept;
     }
     return step.swept != 0;
 }
@@ -63,13 +63,13 @@ static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t ha
     return used;
 }
 
-static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *most, struct sgc_section *self)
+static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *max, struct sgc_section *self)
 {
     for (uint32_t half = 0; half < 2; half++) {
         uint64_t used = used_classes(cache, kind, half, self);
 
         for (; used != 0; used &= used - 1)
-            if (sweep_class(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(used), most, self))
+            if (sweep_class(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(used), max, self))
                 return true;
     }
     return false;
@@ -77,44 +77,44 @@ static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *most
 
 /* Nothing becomes unswept within an epoch, so a cache found done is done until the next.  While a mark goes on beside the
  * program everything of this epoch has been swept, and what has been freed since then stays where it is: nothing is left. */
-bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self)
+bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *max, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
 
-    sgc_assert(cache->id != SGC_NO_OWNER && *most != 0);
+    sgc_assert(cache->id != SGC_NO_OWNER && *max != 0);
     if (sgc_a32_load_acq(&cache->swept) == epoch)
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
-        if (sweep_classes(cache, kind, most, self))
+        if (sweep_classes(cache, kind, max, self))
             return true;
     sgc_a32_store_rel(&cache->swept, epoch);
     return false;
 }
 
-bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self)
+bool sgc_sweep_ahead(uint32_t max, struct sgc_section *self)
 {
     uint32_t count = sgc_a32_load_acq(&sgc_cache_count);
 
     if (sgc_heap_is_marking())
         return false;
     sgc_leave_idle(self);
-    if (sgc_span_sweep(most, self))
+    if (sgc_span_sweep(max, self))
         return true;
     for (uint32_t id = 1; id < count; id++)
-        if (sgc_sweep_cache(sgc_cache_of(id), &most, self))
+        if (sgc_sweep_cache(sgc_cache_of(id), &max, self))
             return true;
-    return sgc_orphan_sweep(most, self);
+    return sgc_orphan_sweep(max, self);
 }
 
 /* ---- taking pages ---- */
 
 /* The epoch is looked at first: that nothing is left, for whatever reason, is true of this one at least. */
-static void sweep_first(uint32_t most, struct sgc_section *self)
+static void sweep_first(uint32_t max, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
 
-    sgc_assert(most != 0);
-    if (sgc_a32_load(&swept_epoch) != epoch && !sgc_sweep_ahead(most, self))
+    sgc_assert(max != 0);
+    if (sgc_a32_load(&swept_epoch) != epoch && !sgc_sweep_ahead(max, self))
         sgc_a32_store(&swept_epoch, epoch);
 }
 
@@ -130,24 +130,24 @@ static void sweep_all(struct sgc_section *self)
 /* Our own pages come first in sweeping, too: what is empty of them stays with us.  PS does not know whose they are. */
 static void sweep_for_page(struct sgc_cache *cache)
 {
-    uint32_t most = SWEEP_FOR_PAGE;
+    uint32_t max = SWEEP_FOR_PAGE;
 
     if (sgc_free_list_count(cache->id) != 0 || sgc_a32_load(&swept_epoch) == sgc_heap.epoch)
         return;
     if (sgc_heap.config.page_rule.policy != SGC_POLICY_PS)
-        sgc_sweep_cache(cache, &most, &cache->section);
+        sgc_sweep_cache(cache, &max, &cache->section);
     if (sgc_free_list_count(cache->id) == 0)
         sweep_first(SWEEP_FOR_PAGE, &cache->section);
 }
 
 /* While anything is unswept, no more than is there already, so that each page is looked for among the dead first. */
-static uint32_t at_once(const struct sgc_cache *cache, uint32_t most)
+static uint32_t at_once(const struct sgc_cache *cache, uint32_t max)
 {
     uint32_t own = sgc_free_list_count(cache->id);
 
-    sgc_assert(most != 0);
-    if (sgc_a32_load(&swept_epoch) == sgc_heap.epoch || own >= most)
-        return most;
+    sgc_assert(max != 0);
+    if (sgc_a32_load(&swept_epoch) == sgc_heap.epoch || own >= max)
+        return max;
     return own > 0 ? own : 1;
 }
 
@@ -162,19 +162,19 @@ static size_t free_for(const struct sgc_cache *cache)
 
 /* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with contents serves
  * as it is. */
-uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken)
+uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t max, struct sgc_taken *taken)
 {
     uint32_t n;
 
-    sgc_assert(sgc_cache_ok(cache) && most != 0);
+    sgc_assert(sgc_cache_ok(cache) && max != 0);
     sweep_for_page(cache);
-    if (free_for(cache) < most)
-        sgc_kept_look(cache, most);
-    n = sgc_pool_take_singles(cache->id, at_once(cache, most), taken, &cache->section);
+    if (free_for(cache) < max)
+        sgc_kept_give_up(cache, max);
+    n = sgc_pool_take_singles(cache->id, at_once(cache, max), taken, &cache->section);
     if (n != 0)
         return n;
     sweep_all(&cache->section);
-    return sgc_pool_take_singles(cache->id, most, taken, &cache->section);
+    return sgc_pool_take_singles(cache->id, max, taken, &cache->section);
 }
 
 /* A span's pages, or none. */
@@ -198,7 +198,7 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
     if (count > 1)
         sweep_first(SWEEP_FOR_SPAN, self);
     if (self != NULL && sgc_pool_used_bytes() / SGC_PAGE < count)
-        sgc_kept_look((struct sgc_cache *)(void *)self, UINT32_MAX);
+        sgc_kept_give_up((struct sgc_cache *)(void *)self, UINT32_MAX);
     first = take_settled(count, self, zero);
     if (first != SGC_NO_PAGE)
         return first;
@@ -222,7 +222,7 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
 void sgc_policy_figures(struct sgc_page_figures *figures)
 {
     figures->consumed = sgc_aw_load(&sgc_pool.in_use) + sgc_aw_load(&sgc_pool.dirty);
-    figures->max_consumed = sgc_aw_load(&sgc_pool.most);
+    figures->max_consumed = sgc_aw_load(&sgc_pool.max_consumed);
     figures->listed = sgc_free_list_total();
     for (int source = 0; source < SGC_SOURCES; source++)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);

@@ -12,9 +12,9 @@
 #include "alloc/small/cache.h"
 #include "alloc/pages/pool.h"
 
-/* Up to `most` free pages for the asking mutator; returns how many.  0 when the heap may not grow and no thread has a free
+/* Up to `max` free pages for the asking mutator; returns how many.  0 when the heap may not grow and no thread has a free
  * page.  By the cache's thread, outside sections. */
-uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t most, struct sgc_taken *taken);
+uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t max, struct sgc_taken *taken);
 
 /* `count` adjacent pages, for a span: from whoever has them. */
 uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *zero);
@@ -22,15 +22,15 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 /* Bytes of free pages with contents, once all is swept: what can be allocated without new memory.  Outside sections. */
 size_t sgc_policy_free_touched(struct sgc_section *self);
 
-/* Sweeps ahead of need: up to `most` pages of all caches, orphans and spans, giving empty ones back. False when nothing is
+/* Sweeps ahead of need: up to `max` pages of all caches, orphans and spans, giving empty ones back. False when nothing is
  * left to do for this epoch, or while a mark goes on beside the program.  By the service thread, or a thread that needs
  * pages; outside sections.  Under a guard: an empty page is in our hands only until the pool has it. */
-bool sgc_sweep_ahead(uint32_t most, struct sgc_section *self);
+bool sgc_sweep_ahead(uint32_t max, struct sgc_section *self);
 
-/* Sweeps up to *most pages of one cache, giving empty ones back; *most becomes less by as many as
+/* Sweeps up to *max pages of one cache, giving empty ones back; *max becomes less by as many as
  * are swept.  False when the cache has nothing left to sweep in this epoch.  By the service thread,
  * or a thread that needs pages; outside sections, under a guard. */
-bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *most, struct sgc_section *self);
+bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *max, struct sgc_section *self);
 
 /* The cache's thread ends: slots go back, pages to the orphans, free pages become nobody's.  By its thread, outside sections,
  * or by the only thread in the child of a fork.  The second does the last of it. */

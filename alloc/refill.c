@@ -20,18 +20,18 @@ enum {
 
 /* Some of our own pages, found in one short look.  One look for several: each lock waits for the program's stores
  * before it that are on their way to memory. */
-static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t most, bool *more)
+static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t max, bool *more)
 {
     uint32_t found = 0;
     bool arriving;
 
-    sgc_assert(most != 0);
+    sgc_assert(max != 0);
     sgc_lock(&cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     sgc_bin_renew(bin);
     arriving = sgc_cache_drain(cache);
     *more = true;
-    for (uint32_t i = 0; i < SWEEP_STEP && found < most && *more; i++) {
+    for (uint32_t i = 0; i < SWEEP_STEP && found < max && *more; i++) {
         uint32_t page = sgc_lists_next_usable(&bin->lists, cache->tag, more);
 
         if (page == SGC_NO_PAGE)
@@ -44,14 +44,14 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
     return found;
 }
 
-static uint32_t own_pages(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t most)
+static uint32_t own_pages(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t max)
 {
     uint32_t found = 0;
     bool more;
 
     do
-        found += own_pages_step(cache, bin, most - found, &more);
-    while (more && found < most);
+        found += own_pages_step(cache, bin, max - found, &more);
+    while (more && found < max);
     return found;
 }
 
@@ -79,7 +79,7 @@ static bool fresh_shared(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     sgc_assert(cache->bin[kind][cls].shown < SGC_SHOWN_ENOUGH);
     if (sgc_policy_take_singles(cache, 1, &taken) == 0)
         return false;
-    cache->took = true;
+    cache->page_taken = true;
     sgc_orphan_enlist(cache, kind, cls, &taken);
     sgc_shared_claim(cache, kind, cls);
     return true;
@@ -93,14 +93,14 @@ static bool shared_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
            (sgc_leave_idle(&cache->section) && sgc_shared_claim(cache, kind, cls)) || fresh_shared(cache, kind, cls);
 }
 
-static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+static uint32_t fresh_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max)
 {
     struct sgc_taken taken[SGC_READY_MAX];
-    uint32_t count = sgc_policy_take_singles(cache, most, taken);
+    uint32_t count = sgc_policy_take_singles(cache, max, taken);
 
     if (count == 0)
         return 0;
-    cache->took = true;
+    cache->page_taken = true;
     sgc_small_enlist(cache, kind, cls, taken, count);
     return count;
 }
@@ -118,30 +118,30 @@ static uint32_t pages_at_once(const struct sgc_cache *cache, const struct sgc_bi
 /* How many pages to get at once that others could use, too: a fourth of the bin's done ones, all of
  * which are in use.  A thread that frees objects itself takes pages and gives them back all the
  * time, so the number that it has taken does not tell how many it needs. */
-static uint32_t fresh_at_once(struct sgc_cache *cache, const struct sgc_bin *bin, uint32_t most)
+static uint32_t fresh_at_once(struct sgc_cache *cache, const struct sgc_bin *bin, uint32_t max)
 {
     uint32_t count = 0, page;
 
-    sgc_assert(most != 0);
-    if (most == 1)
-        return most;
+    sgc_assert(max != 0);
+    if (max == 1)
+        return max;
     sgc_lock(&cache->lock, &cache->section);
-    for (page = bin->lists.head[SGC_LIST_DONE]; page != SGC_NO_PAGE && count < most * TAKEN_SHARE; count++)
+    for (page = bin->lists.head[SGC_LIST_DONE]; page != SGC_NO_PAGE && count < max * TAKEN_SHARE; count++)
         page = sgc_heap.records[page].next;
     sgc_unlock(&cache->lock, &cache->section);
     return count < 2 * TAKEN_SHARE ? 1 : count / TAKEN_SHARE;
 }
 
 /* Besides so many of its own: pages of the pool are taken only when there was no other at all. */
-static bool whole_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t found, uint32_t most)
+static bool whole_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t found, uint32_t max)
 {
-    sgc_assert(most != 0 && found <= most);
-    if (found < most)
-        found += sgc_orphan_adopt(cache, kind, cls, most - found);
+    sgc_assert(max != 0 && found <= max);
+    if (found < max)
+        found += sgc_orphan_adopt(cache, kind, cls, max - found);
     if (found == 0 && sgc_leave_idle(&cache->section))
-        found = sgc_orphan_adopt(cache, kind, cls, most);
+        found = sgc_orphan_adopt(cache, kind, cls, max);
     if (found == 0)
-        found = fresh_pages(cache, kind, cls, fresh_at_once(cache, &cache->bin[kind][cls], most));
+        found = fresh_pages(cache, kind, cls, fresh_at_once(cache, &cache->bin[kind][cls], max));
     return found != 0;
 }
 
@@ -151,15 +151,15 @@ static bool whole_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, ui
 static bool more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    uint32_t most = pages_at_once(cache, bin), found;
+    uint32_t max = pages_at_once(cache, bin), found;
     bool more;
 
     sgc_guard_enter(&cache->section);
-    found = own_pages(cache, bin, most);
+    found = own_pages(cache, bin, max);
     if (found == 0 && sgc_shared_suits(bin))
         more = shared_run(cache, kind, cls);
     else
-        more = whole_pages(cache, kind, cls, found, most);
+        more = whole_pages(cache, kind, cls, found, max);
     sgc_guard_leave(&cache->section);
     return more;
 }
@@ -180,12 +180,12 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     return NULL;
 }
 
-void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max)
 {
     void **first = sgc_small_refill(cache, kind, cls);
 
-    sgc_assert(most != 0);
+    sgc_assert(max != 0);
     if (first != NULL)
-        sgc_small_link_others(cache, kind, cls, most, first);
+        sgc_small_link_others(cache, kind, cls, max, first);
     return first;
 }

@@ -12,10 +12,10 @@
  * asks the pool.  NULL if no page is available.  Outside sections. */
 void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
-/* Claims up to `most` slots at once and links them through their first words, zeroed behind it for
+/* Claims up to `max` slots at once and links them through their first words, zeroed behind it for
  * kinds with pointers: GC_malloc_many.  Slots that are ready, or some kilobytes of the active page.  They count as allocated.
  * NULL if none is available. */
-void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
+void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max);
 
 /* Makes pages that nobody else knows the cache's. */
 void sgc_small_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken, uint32_t count);

@@ -58,6 +58,7 @@ documents += \
 	doc/journal/heap.md \
 	doc/journal/marking.md \
 	doc/journal/marks-checked.md \
+	doc/journal/names.md \
 	doc/journal/pacing.md \
 	doc/journal/parallel-marking.md \
 	doc/journal/shortterm.md \

@@ -116,8 +116,8 @@ gc_sources = \
 	gc/inspect/guards_check.c \
 	gc/inspect/way.c \
 	gc/inspect/way.h \
-	gc/pacing/beside.c \
-	gc/pacing/beside.h \
+	gc/pacing/concurrent_pace.c \
+	gc/pacing/concurrent_pace.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
 	gc/pacing/counts.c \

@@ -83,16 +83,16 @@ static inline double sgc_node_wait_ns(const struct sgc_memory_load *m, const str
 /* ---- of all ---- */
 
 /* The time that the busiest node needs: no number of processors makes a mark shorter. */
-static inline double sgc_memory_least_ns(const struct sgc_memory_load *m)
+static inline double sgc_memory_min_ns(const struct sgc_memory_load *m)
 {
-    double most = 0;
+    double max = 0;
 
     for (uint32_t j = 0; j < m->nodes; j++) {
         double busy = sgc_node_busy_ns(m, &m->node[j]);
 
-        most = busy > most ? busy : most;
+        max = busy > max ? busy : max;
     }
-    return most;
+    return max;
 }
 
 /* The time of a mark in which no request ever waits: M_P = M_1. */
@@ -134,15 +134,15 @@ static inline double sgc_single_node_ns(double free_ns, double busy_ns, double p
 /* Where Newton's method begins: at most the solution, and more than any node is busy. */
 static inline double sgc_memory_begin_ns(const struct sgc_memory_load *m, double free_ns)
 {
-    double most = free_ns;
+    double max = free_ns;
 
     for (uint32_t j = 0; j < m->nodes; j++) {
         double alone = sgc_single_node_ns(free_ns, sgc_node_busy_ns(m, &m->node[j]),
                                           sgc_node_pressure(m, &m->node[j]) / m->abreast);
 
-        most = alone > most ? alone : most;
+        max = alone > max ? alone : max;
     }
-    return most;
+    return max;
 }
 
 /* T_P^M: the solution.  `computing_ns` is T_P, what each processor computes. */
@@ -202,14 +202,14 @@ static inline double sgc_memory_shared_ns(const struct sgc_memory_load *m, doubl
     return sgc_memory_time_ns(&load, work_ns / processors);
 }
 
-/* The smallest number of processors up to `most` whose time is at most so many percent above that of all: by halving, as each
+/* The smallest number of processors up to `max` whose time is at most so many percent above that of all: by halving, as each
  * one more takes no longer. [Endo] has no rule for which number suffices (4.4.4). */
-static inline uint32_t sgc_memory_enough(const struct sgc_memory_load *m, double work_ns, uint32_t most, double percent)
+static inline uint32_t sgc_memory_enough(const struct sgc_memory_load *m, double work_ns, uint32_t max, double percent)
 {
-    double bound = sgc_memory_shared_ns(m, work_ns, most) * (1 + percent / 100);
-    uint32_t too_few = 0, enough = most;
+    double bound = sgc_memory_shared_ns(m, work_ns, max) * (1 + percent / 100);
+    uint32_t too_few = 0, enough = max;
 
-    sgc_assert(most > 0 && percent >= 0);
+    sgc_assert(max > 0 && percent >= 0);
     while (enough - too_few > 1) {
         uint32_t middle = too_few + (enough - too_few) / 2;
 

@@ -37,7 +37,7 @@ static bool is_freed(const struct sgc_marker *marker, struct subject s)
 {
     struct sgc_object o;
 
-    sgc_assert(marker->when != SGC_MARK_BESIDE);
+    sgc_assert(marker->when != SGC_MARK_CONCURRENT);
     return marker->concurrent && s.bytes != SIZE_MAX && !(sgc_object_slot(s.start, &o) && sgc_object_allocated(&o));
 }
 
@@ -48,7 +48,7 @@ static bool put_off(struct sgc_marker *marker, struct subject s)
 {
     if (marker->when != SGC_MARK_STOPPED && s.bytes != SIZE_MAX)
         sgc_mark_later(marker, s.start);
-    return marker->when == SGC_MARK_BESIDE || is_freed(marker, s);
+    return marker->when == SGC_MARK_CONCURRENT || is_freed(marker, s);
 }
 
 /* May a piece of that memory wait on the stack?  Memory outside the heap may be unmapped once the
@@ -90,9 +90,9 @@ static void scan_length(struct sgc_marker *marker, struct subject s, size_t leng
 
 static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t bits)
 {
-    size_t most = 64 * sizeof(uintptr_t);
+    size_t max = 64 * sizeof(uintptr_t);
 
-    sgc_scan_bitmap(marker, s.start, s.start + (s.bytes < most ? s.bytes : most), bits);
+    sgc_scan_bitmap(marker, s.start, s.start + (s.bytes < max ? s.bytes : max), bits);
 }
 
 /* Pushes the rest of an object or array, from `start` (a multiple of 8) on, so that it can be
@@ -115,15 +115,15 @@ static bool more_than(const uintptr_t *words, size_t count)
 
 static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t number)
 {
-    size_t stride = SGC_LAYOUT_BITS * sizeof(uintptr_t), most;
-    const uintptr_t *words = sgc_layout_words(number, &most);
+    size_t stride = SGC_LAYOUT_BITS * sizeof(uintptr_t), max;
+    const uintptr_t *words = sgc_layout_words(number, &max);
     uintptr_t end = s.bytes != SIZE_MAX ? s.start + s.bytes : UINTPTR_MAX;
     bool last = false;
 
-    if (words != NULL && most > PART_WORDS && s.bytes > PART_WORDS * stride && more_than(words, PART_WORDS) &&
+    if (words != NULL && max > PART_WORDS && s.bytes > PART_WORDS * stride && more_than(words, PART_WORDS) &&
         leave(marker, s.start + PART_WORDS * stride, sgc_ds_proc(SGC_PROC_LAYOUT, number + PART_WORDS)))
-        most = PART_WORDS;
-    for (; words != NULL && most > 0 && s.start < end && !last; words++, most--, s.start += stride) {
+        max = PART_WORDS;
+    for (; words != NULL && max > 0 && s.start < end && !last; words++, max--, s.start += stride) {
         sgc_scan_bitmap(marker, s.start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
         last = (*words & SGC_LAYOUT_MORE) == 0;
     }
@@ -336,16 +336,16 @@ static void scan_elements(struct sgc_marker *marker, struct subject array, size_
 
 static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
 {
-    size_t bytes = sgc_ds_environment(descriptor), most;
+    size_t bytes = sgc_ds_environment(descriptor), max;
     struct sgc_array_end end;
 
     if (!sgc_array_end_of(s.start, s.bytes, &end)) {
         scan_all(marker, s, SGC_NO_PROCEDURE, descriptor);
         return;
     }
-    most = (s.bytes - sizeof end) / end.element_bytes * end.element_bytes;
-    if (bytes == 0 || bytes > most)
-        bytes = most;
+    max = (s.bytes - sizeof end) / end.element_bytes * end.element_bytes;
+    if (bytes == 0 || bytes > max)
+        bytes = max;
     scan_elements(marker, s, share_array(marker, s.start, bytes, end.element_bytes), &end, top);
 }
 
@@ -354,7 +354,7 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     const struct sgc_kind *kind = sgc_kind_at(start);
-    struct subject s = { start, bytes, marker->when == SGC_MARK_BESIDE, false };
+    struct subject s = { start, bytes, marker->when == SGC_MARK_CONCURRENT, false };
 
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start));
     if (kind->scan == SGC_SCAN_DESCRIBED)

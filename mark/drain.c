@@ -205,8 +205,9 @@ static void scan_one(struct sgc_marker *marker, struct sgc_work work)
  * none.  An object whose descriptor is a short length becomes plain words. */
 static void pop_small(struct sgc_marker *marker, struct sgc_batch *batch)
 {
-    size_t most = sgc_deque_private(&marker->stack), room = SGC_BATCH - batch->count;
-    const struct sgc_deque_entry *end = sgc_deque_end(&marker->stack), *place = end, *last = end - (most < room ? most : room);
+    size_t available = sgc_deque_private(&marker->stack), room = SGC_BATCH - batch->count;
+    const struct sgc_deque_entry *end = sgc_deque_end(&marker->stack), *place = end;
+    const struct sgc_deque_entry *last = end - (available < room ? available : room);
     struct sgc_words *object = batch->object + batch->count;
 
     sgc_assert(batch->count <= SGC_BATCH);
@@ -353,7 +354,7 @@ void sgc_marker_take_over(struct sgc_marker *marker, struct sgc_marker *from)
     const struct sgc_deque_entry *end = sgc_deque_end(&from->stack), *place;
     struct sgc_work work;
 
-    sgc_assert(sgc_marker_marks(marker) && marker != from && from->when == SGC_MARK_BESIDE);
+    sgc_assert(sgc_marker_marks(marker) && marker != from && from->when == SGC_MARK_CONCURRENT);
     sgc_assert(from->batch[0].count == 0 && from->batch[1].count == 0);
     sgc_deque_take_back(&from->stack);
     for (place = end - sgc_deque_private(&from->stack); place != end; place++) {

@@ -62,13 +62,13 @@ void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
 
 size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)
 {
-    uint64_t most = ((uint64_t)1 << SGC_TALLY_GRANULES) - 1;
-    size_t pointer_free = (weight & most) * SGC_GRANULE;
+    uint64_t mask = ((uint64_t)1 << SGC_TALLY_GRANULES) - 1;
+    size_t pointer_free = (weight & mask) * SGC_GRANULE;
     size_t objects = (weight & ~((uint64_t)1 << 63)) >> 2 * SGC_TALLY_GRANULES;
 
     sgc_assert(sgc_marker_ok(marker));
     marker->objects += objects;
-    marker->bytes += (weight >> SGC_TALLY_GRANULES & most) * SGC_GRANULE + pointer_free;
+    marker->bytes += (weight >> SGC_TALLY_GRANULES & mask) * SGC_GRANULE + pointer_free;
     marker->pointer_free += pointer_free;
     return objects;
 }
@@ -118,7 +118,7 @@ SGC_INLINE void set_drops_marked(struct sgc_marker *marker, size_t count, size_t
     marker->drops_marked = (count - left) * DROP_SHARE > count;
 }
 
-/* There are places on the stack for all.  How many strays there were; they are the first edges now. */
+/* There are places on the stack for all.  How many edges are unresolved; they are the first ones now. */
 static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *place, uintptr_t *edge, size_t count,
                          const sgc_a8_t *distances)
 {
@@ -131,12 +131,12 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *plac
         mark_plain(marker, edge, edge + count, near, &found);
     else
         mark_shared(marker, edge, edge + count, near, &found);
-    sgc_assert(found.place >= place && found.place <= place + count && found.stray <= edge + count);
+    sgc_assert(found.place >= place && found.place <= place + count && found.unresolved <= edge + count);
     objects = sgc_count_tally(marker, found.weight);
     if (!marker->drops_marked)
-        set_drops_marked(marker, count, objects + (size_t)(found.stray - edge));
+        set_drops_marked(marker, count, objects + (size_t)(found.unresolved - edge));
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
-    return (size_t)(found.stray - edge);
+    return (size_t)(found.unresolved - edge);
 }
 
 /* Does an edge count that leads that far behind the first byte of a slot or span? */
@@ -145,12 +145,12 @@ static bool is_near_enough(const struct sgc_marker *marker, const sgc_a8_t *dist
     return sgc_distance_counts(distances, distance) || sgc_inside_counts(marker->base + start, distance);
 }
 
-/* Strays become edges to the first bytes of their slots; those into spans are done with at once.
+/* Unresolved edges become edges to the first bytes of their slots; those into spans are done with at once.
  * How many are left.  While the world runs a page without objects may be set up for another size
  * meanwhile: a start that is computed from two halves of a descriptor may lie anywhere, and counts
  * only if it lies before the word's target; its allocation bit says whether an object begins
  * there. */
-static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
+static size_t resolve_edges(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = 0, spans = 0;
 
@@ -177,14 +177,14 @@ static size_t look_up(struct sgc_marker *marker, uintptr_t *edge, size_t count, 
 uintptr_t sgc_edge_resolve(struct sgc_marker *marker, uintptr_t edge)
 {
     sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, edge));
-    return look_up(marker, &edge, 1, marker->distances) != 0 ? edge : SGC_NOWHERE;
+    return resolve_edges(marker, &edge, 1, marker->distances) != 0 ? edge : SGC_NOWHERE;
 }
 
-/* Marks the objects of strays.  An edge that is a stray again leads to a slot that is not
+/* Marks the objects of unresolved edges.  An edge that is unresolved again leads to a slot that is not
  * allocated. */
 static void mark_unresolved(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
-    size_t left = look_up(marker, edge, count, distances);
+    size_t left = resolve_edges(marker, edge, count, distances);
     struct sgc_deque_entry *place = sgc_deque_entries(&marker->stack, left);
 
     if (__builtin_expect(place != NULL, 1)) {

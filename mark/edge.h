@@ -23,8 +23,8 @@
  * roots, NULL: all count. */
 void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances);
 
-/* The edge to the first byte of the slot that a stray leads into, which was a word of the heap; SGC_NOWHERE if that does not
- * count, or is a span, which is seen to. */
+/* The edge to the first byte of the slot that an unresolved edge leads into, which was a word of the heap; SGC_NOWHERE if that
+ * does not count, or is a span, which is seen to. */
 uintptr_t sgc_edge_resolve(struct sgc_marker *marker, uintptr_t edge);
 
 /* Objects have been marked whose weights (alloc/pages/page.h) add up to this: counts them.  How many they were. */

@@ -4,7 +4,7 @@
  *
  * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand
  * only where small objects begin: an edge that leads to one with its bit set needs no look at the
- * page to be known for what it is.  The others are strays: they lead to the inside of an object,
+ * page to be known for what it is.  The others are unresolved: they lead to the inside of an object,
  * into a span, or to nothing, and are looked up.
  */
 #ifndef SGC_MARK_EDGE_BITS_H

@@ -70,7 +70,7 @@ SGC_INLINE struct sgc_deque_entry *sgc_put_objects(struct sgc_deque_entry *place
 /* Where marking puts what it finds. */
 struct sgc_found {
     struct sgc_deque_entry *place;    /* the next one on the stack; there are enough */
-    uintptr_t *stray;           /* the next place for one; these are where the edges were */
+    uintptr_t *unresolved;      /* the next place for one; these are where the edges were */
     uint64_t weight;            /* the sum of those of the objects marked */
 };
 
@@ -100,19 +100,19 @@ SGC_INLINE const uintptr_t *sgc_same_mark_word(const uintptr_t *edge, const uint
     return edge;
 }
 
-/* Those that lead to granules of `bits` are strays. */
-__attribute__((noinline)) static void sgc_put_strays(const uintptr_t *edge, const uintptr_t *end, uintptr_t bits,
-                                                     struct sgc_found *found)
+/* Those that lead to granules of `bits` are unresolved. */
+__attribute__((noinline)) static void sgc_put_unresolved(const uintptr_t *edge, const uintptr_t *end, uintptr_t bits,
+                                                         struct sgc_found *found)
 {
-    sgc_assert(edge < end && found->stray <= edge);
+    sgc_assert(edge < end && found->unresolved <= edge);
     for (; edge < end; edge++) {
-        *found->stray = *edge;
-        found->stray += sgc_bit_of(bits, sgc_edge_granule(*edge));
+        *found->unresolved = *edge;
+        found->unresolved += sgc_bit_of(bits, sgc_edge_granule(*edge));
     }
 }
 
 /* Marks the objects of the edges that sgc_same_mark_word finds, by one write of their mark word; a
- * first edge that does not count becomes a stray by itself.  The edges that are left. */
+ * first edge that does not count is unresolved by itself.  The edges that are left. */
 SGC_INLINE const uintptr_t *sgc_mark_run(struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                      uint32_t near, struct sgc_found *found, enum sgc_markbit how)
 {
@@ -122,11 +122,11 @@ SGC_INLINE const uintptr_t *sgc_mark_run(struct sgc_marker *marker, const uintpt
     const uintptr_t *next = sgc_same_mark_word(edge, end, near, &bits);
 
     if (__builtin_expect(next == edge, 0)) {
-        *found->stray++ = *edge;
+        *found->unresolved++ = *edge;
         return edge + 1;
     }
     if (__builtin_expect((bits & ~allocated) != 0, 0))
-        sgc_put_strays(edge, next, ~allocated, found);
+        sgc_put_unresolved(edge, next, ~allocated, found);
     bits &= allocated;
     if (bits == 0 || (bits = sgc_mark_objects(d, word, bits, marker->alloc_role, how)) == 0)
         return next;
@@ -170,7 +170,7 @@ SGC_INLINE const uintptr_t *sgc_mark_apart(const struct sgc_marker *marker, cons
             continue;
         if (__builtin_expect(!sgc_bit_of(sgc_aw_load_acq(&allocated[sgc_edge_word(target)]), sgc_edge_granule(target)), 0) ||
             __builtin_expect(!sgc_edge_is_near(target, near), 0)) {
-            *now.stray++ = target;
+            *now.unresolved++ = target;
             continue;
         }
         d = &pages[target >> SGC_PAGE_LOG];

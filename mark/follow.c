@@ -11,7 +11,8 @@ enum {
 
 _Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_TALLY_MAX, "no sum of weights overflows");
 
-/* The edge to the first byte of the object that a stray leads to, if it is allocated and not marked; or SGC_NOWHERE. */
+/* The edge to the first byte of the object that an unresolved edge leads to, if it is allocated and not marked; or
+ * SGC_NOWHERE. */
 __attribute__((noinline))
 static uintptr_t start_of_unresolved(struct sgc_marker *marker, uintptr_t edge)
 {

@@ -88,7 +88,7 @@ uintptr_t sgc_layout_add(size_t count, uintptr_t **words)
     return position;
 }
 
-const uintptr_t *sgc_layout_words(uintptr_t number, size_t *most)
+const uintptr_t *sgc_layout_words(uintptr_t number, size_t *max_words)
 {
     const uintptr_t *memory;
     uint32_t chunk;
@@ -97,6 +97,6 @@ const uintptr_t *sgc_layout_words(uintptr_t number, size_t *most)
         return NULL;
     chunk = chunk_of(number);
     memory = memory_of(chunk);
-    *most = chunk_start(chunk + 1) - number;
+    *max_words = chunk_start(chunk + 1) - number;
     return memory != NULL ? memory + (number - chunk_start(chunk)) : NULL;
 }

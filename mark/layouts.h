@@ -60,7 +60,7 @@ static inline uintptr_t sgc_ds_environment(uintptr_t descriptor)
 /* Room for a layout of so many words, which the caller fills; *words is NULL if there is no memory.  Any thread, any time. */
 uintptr_t sgc_layout_add(size_t count, uintptr_t **words);
 
-/* The words of a layout, and in *most how many there can be at most; NULL if there is no such layout. */
-const uintptr_t *sgc_layout_words(uintptr_t number, size_t *most);
+/* The words of a layout, and in *max_words how many there can be at most; NULL if there is no such layout. */
+const uintptr_t *sgc_layout_words(uintptr_t number, size_t *max_words);
 
 #endif

@@ -43,7 +43,7 @@ sgc_mark_proc_t sgc_mark_proc_at(uint32_t number)
 struct complaint {
     sgc_a32_t what;             /* enum sgc_mark_fault, or BUSY */
     sgc_aw_t start, descriptor;
-    uint32_t told;              /* those that have been told, a bit each; the collecting thread's */
+    uint32_t reported;          /* those that have been reported, a bit each; the collecting thread's */
 };
 
 enum { BUSY = SGC_MARK_FAULTS };
@@ -60,7 +60,7 @@ void sgc_record_fault(enum sgc_mark_fault what, uintptr_t start, uintptr_t descr
     sgc_a32_store_rel(&complaint.what, (uint32_t)what);
 }
 
-static const char *const said[SGC_MARK_FAULTS] = {
+static const char *const fault_texts[SGC_MARK_FAULTS] = {
     [SGC_NO_PROCEDURE] =
         "names a mark procedure that there is not; each word of the object counts as a pointer. Pass GC_MAKE_PROC what "
         "GC_new_proc returned",
@@ -90,9 +90,9 @@ void sgc_report_faults(void)
 
     if (what == SGC_FINE || what == BUSY)
         return;
-    if ((complaint.told & 1u << what) == 0)
+    if ((complaint.reported & 1u << what) == 0)
         sgc_warn("the descriptor %p of the object at %p %s", (void *)sgc_aw_load(&complaint.descriptor),
-                 (void *)sgc_aw_load(&complaint.start), said[what]);
-    complaint.told |= 1u << what;
+                 (void *)sgc_aw_load(&complaint.start), fault_texts[what]);
+    complaint.reported |= 1u << what;
     sgc_a32_store_rel(&complaint.what, SGC_FINE);
 }

@@ -77,7 +77,7 @@ void sgc_marker_begin(struct sgc_marker *marker)
 
 void sgc_marker_join(struct sgc_marker *marker, const struct sgc_marker *first)
 {
-    sgc_assert(sgc_marker_marks(first) && first->when == SGC_MARK_BESIDE && first->how != SGC_MARKBIT_PLAIN);
+    sgc_assert(sgc_marker_marks(first) && first->when == SGC_MARK_CONCURRENT && first->how != SGC_MARKBIT_PLAIN);
     sgc_marker_begin(marker);
     marker->limit = first->limit;
     marker->split_bytes = first->split_bytes;

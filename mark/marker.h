@@ -44,7 +44,7 @@ struct sgc_team;
 enum sgc_mark_when {
     SGC_MARK_STOPPED,           /* it stands still until the mark is complete, or given up */
     SGC_MARK_PAUSED,            /* it stands still, but may go on before the mark is complete */
-    SGC_MARK_BESIDE,            /* it runs */
+    SGC_MARK_CONCURRENT,        /* it runs */
 };
 
 /* Objects that have been popped and prefetched. */
@@ -111,8 +111,8 @@ static inline bool sgc_marker_ok(const struct sgc_marker *marker)
            marker->collect != NULL && marker->how <= SGC_MARKBIT_PLAIN && marker->batch[0].count <= SGC_BATCH &&
            marker->batch[1].count <= SGC_BATCH && (marker->team != NULL || marker->index == 0) &&
            (marker->when == SGC_MARK_STOPPED ||
-            (marker->when <= SGC_MARK_BESIDE && marker->concurrent &&
-             (marker->how == SGC_MARKBIT_PLAIN || marker->when == SGC_MARK_BESIDE)));
+            (marker->when <= SGC_MARK_CONCURRENT && marker->concurrent &&
+             (marker->how == SGC_MARKBIT_PLAIN || marker->when == SGC_MARK_CONCURRENT)));
 }
 
 /* And has it begun the mark that is under way? */

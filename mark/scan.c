@@ -115,9 +115,9 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
  * whole. */
 static void split(struct sgc_marker *marker, struct sgc_work *work)
 {
-    size_t most = marker->split_bytes;
+    size_t max = marker->split_bytes;
 
-    while (most != 0 && work->bytes > most) {
+    while (max != 0 && work->bytes > max) {
         size_t first = sgc_round_up(work->bytes / 2, SGC_GRANULE);
 
         sgc_assert(first > 0 && first < work->bytes);

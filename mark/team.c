@@ -47,7 +47,7 @@ static bool shows_work(const void *thief, uint32_t which)
 {
     const struct sgc_marker *m = thief, *other = numbered(m->team, which);
 
-    return other != m && !sgc_deque_looks_empty(&other->stack);
+    return other != m && !sgc_deque_seems_empty(&other->stack);
 }
 
 static uint32_t node_of(const void *thief, uint32_t which)
@@ -161,7 +161,7 @@ static bool find_work(struct sgc_team *team, struct sgc_marker *m)
 
     sgc_assert(sgc_team_has(team, m));
     do {
-        sgc_idle_look(&team->idle, &rest);
+        sgc_idle_note_signal(&team->idle, &rest);
         found = m->dealt || sgc_team_try_work(team, m);
     } while (!found && !sgc_team_all_finished(team, m) && rest_a_while(team, m, &rest));
     sgc_idle_end(&team->idle, &rest, found);
@@ -240,7 +240,7 @@ void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
     team->source = source;
 }
 
-void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers)
+void sgc_team_round(struct sgc_team *team, const struct sgc_source *source, bool helpers)
 {
     sgc_assert(sgc_team_ok(team));
     sgc_team_set_source(team, source);

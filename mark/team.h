@@ -57,7 +57,7 @@ void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
 
 /* After a mark that was not given up: does all that the source has, and marks what is reachable from what that
  * marked.  helpers: it is enough to call them. */
-void sgc_team_look_through(struct sgc_team *team, const struct sgc_source *source, bool helpers);
+void sgc_team_round(struct sgc_team *team, const struct sgc_source *source, bool helpers);
 
 /* ---- a mark beside the program ----
  *
@@ -86,7 +86,7 @@ void sgc_team_program_stopped(struct sgc_team *team);
 /* Marks all that is reachable from the work that waits: true; or until `stop` says so, which the
  * calling thread asks every some microseconds (NULL: never): false, and the rest waits for the next
  * call, or its page is flagged.  Some work is done in any case.  While the program runs helpers are
- * called, as config.beside says, if it takes longer than that. */
+ * called, as config.concurrent_markers says, if it takes longer than that. */
 bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
 
 /* How many bytes marker 0 and assistants have marked so far, about.  For `stop`. */

@@ -64,7 +64,7 @@ static struct sgc_spare *hold_one(struct sgc_team *team, bool *has_work)
 }
 
 /* An idle one asks once more whether that was the last of the work, since nobody else may. */
-static void let_go(struct sgc_team *team, struct sgc_spare *spare, bool has_work)
+static void release_one(struct sgc_team *team, struct sgc_spare *spare, bool has_work)
 {
     struct sgc_marker *m = spare->marker;
 
@@ -104,7 +104,7 @@ static bool assist(struct sgc_team *team, uint64_t until_ns)
     worked = has_work || sgc_team_try_work(team, spare->marker);
     has_work = worked && mark_until(team, spare->marker, until_ns);
     sgc_aw_add_relaxed(&team->assisted, spare->marker->bytes - before);
-    let_go(team, spare, has_work);
+    release_one(team, spare, has_work);
     return worked;
 }
 

@@ -17,7 +17,7 @@
 #include "mark/drain.h"
 #include "platform/platform.h"
 
-enum { SPLIT_MOST = 32 << 10 };         /* bytes of a piece of a large object: some microseconds */
+enum { SPLIT_MAX = 32 << 10 };          /* bytes of a piece of a large object: some microseconds */
 
 /* Does any piece on the stack name roots?  The whole stack is looked at. */
 __attribute__((unused))        /* without assertions */
@@ -56,8 +56,8 @@ void sgc_team_begin_concurrent(struct sgc_team *team)
     m->how = SGC_MARKBIT_PLAIN;
     m->when = SGC_MARK_PAUSED;
     m->concurrent = true;
-    if (m->split_bytes == 0 || m->split_bytes > SPLIT_MOST)
-        m->split_bytes = SPLIT_MOST;
+    if (m->split_bytes == 0 || m->split_bytes > SPLIT_MAX)
+        m->split_bytes = SPLIT_MAX;
 }
 
 void sgc_team_program_runs(struct sgc_team *team)
@@ -65,22 +65,22 @@ void sgc_team_program_runs(struct sgc_team *team)
     struct sgc_marker *m = team->marker[0];
 
     sgc_assert(is_concurrent(team) && m->when == SGC_MARK_PAUSED && !holds_roots(&m->stack));
-    m->when = SGC_MARK_BESIDE;
+    m->when = SGC_MARK_CONCURRENT;
 }
 
 void sgc_team_program_stopped(struct sgc_team *team)
 {
-    sgc_assert(is_concurrent(team) && team->marker[0]->when == SGC_MARK_BESIDE);
+    sgc_assert(is_concurrent(team) && team->marker[0]->when == SGC_MARK_CONCURRENT);
     team->marker[0]->when = SGC_MARK_PAUSED;
 }
 
 /* ---- going on ---- */
 
-static uint32_t helpers_beside(const struct sgc_team *team)
+static uint32_t concurrent_helpers(const struct sgc_team *team)
 {
-    uint32_t most = team->config.beside < team->made ? team->config.beside : team->made;
+    uint32_t markers = team->config.concurrent_markers < team->made ? team->config.concurrent_markers : team->made;
 
-    return most > 1 ? most - 1 : 0;
+    return markers > 1 ? markers - 1 : 0;
 }
 
 /* Everybody's markers are as marker 0 then, whose marks are plain no more. */
@@ -94,7 +94,7 @@ static void open_up(struct sgc_team *team)
         sgc_marker_join(team->marker[i], first);
     for (uint32_t i = 0; i < team->spares; i++)
         sgc_marker_join(team->spare[i].marker, first);
-    sgc_team_open_beside(team, helpers_beside(team));
+    sgc_team_open_concurrent(team, concurrent_helpers(team));
 }
 
 static void take_over(struct sgc_team *team, struct sgc_marker *from)
@@ -124,7 +124,7 @@ static bool go_on_with_others(struct sgc_team *team)
 {
     sgc_assert(!team->several && !team->called);
     team->several = true;
-    team->markers = helpers_beside(team) != 0 ? team->made : 1;
+    team->markers = concurrent_helpers(team) != 0 ? team->made : 1;
     sgc_team_begin_round(team);
     sgc_team_work(team, team->marker[0]);
     if (team->called)
@@ -141,13 +141,13 @@ bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg)
 
     sgc_assert(is_concurrent(team) && !team->several);
     team->interruption = (struct sgc_interruption){ stop, arg };
-    if (first->when == SGC_MARK_BESIDE && team->config.balance && (helpers_beside(team) != 0 || team->spares != 0))
+    if (first->when == SGC_MARK_CONCURRENT && team->config.balance && (concurrent_helpers(team) != 0 || team->spares != 0))
         return go_on_with_others(team);
     return sgc_mark_drain(first);
 }
 
 /* Marker 0 asks whether to stop; the others are told by the termination. */
-bool sgc_team_pause_beside(struct sgc_marker *m)
+bool sgc_team_pause_concurrent(struct sgc_marker *m)
 {
     struct sgc_team *team = m->team;
     const struct sgc_interruption *i = &team->interruption;
@@ -159,7 +159,7 @@ bool sgc_team_pause_beside(struct sgc_marker *m)
         sgc_team_ask_to_stop(team);
     if (sgc_termination_finished(&team->termination))
         return false;
-    if (m->index == 0 && !team->called && (helpers_beside(team) != 0 || sgc_a32_load(&team->wanted) != 0))
+    if (m->index == 0 && !team->called && (concurrent_helpers(team) != 0 || sgc_a32_load(&team->wanted) != 0))
         open_up(team);
     return m->until_ns == 0 || sgc_clock_ns() < m->until_ns;
 }

@@ -25,9 +25,9 @@ static struct sgc_marker *make_marker(struct sgc_team *team, uint32_t i)
 
 bool sgc_team_init(struct sgc_team *team, const struct sgc_team_config *config)
 {
-    sgc_assert(config->most > config->stay_out);
-    *team = (struct sgc_team){ .config = *config, .slots = config->most + SGC_TEAM_SPARES };
-    team->marker = sgc_mem_obtain(config->most * sizeof(struct sgc_marker *));
+    sgc_assert(config->max_markers > config->stay_out);
+    *team = (struct sgc_team){ .config = *config, .slots = config->max_markers + SGC_TEAM_SPARES };
+    team->marker = sgc_mem_obtain(config->max_markers * sizeof(struct sgc_marker *));
     if (team->marker == NULL || !sgc_termination_init(&team->termination, team->slots))
         return false;
     sgc_idle_init(&team->idle);
@@ -46,12 +46,12 @@ static void release_marker(struct sgc_marker *m)
 void sgc_team_release(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0);
-    for (uint32_t i = 0; i < team->config.most && team->marker[i] != NULL; i++)
+    for (uint32_t i = 0; i < team->config.max_markers && team->marker[i] != NULL; i++)
         release_marker(team->marker[i]);
     for (; team->spares != 0; team->spares--)
         release_marker(team->spare[team->spares - 1].marker);
     sgc_termination_release(&team->termination);
-    sgc_mem_release(team->marker, team->config.most * sizeof(struct sgc_marker *));
+    sgc_mem_release(team->marker, team->config.max_markers * sizeof(struct sgc_marker *));
     team->marker = NULL;
 }
 
@@ -64,13 +64,13 @@ struct sgc_marker *sgc_team_first(struct sgc_team *team)
 uint32_t sgc_team_add(struct sgc_team *team)
 {
     sgc_assert(sgc_team_ok(team));
-    return team->made < team->config.most ? team->made++ : 0;
+    return team->made < team->config.max_markers ? team->made++ : 0;
 }
 
 /* A marker whose thread is gone (after a fork) serves another. */
 bool sgc_team_make(struct sgc_team *team, uint32_t i, uint32_t core, bool beyond)
 {
-    sgc_assert(i > 0 && i + 1 == team->made && team->made <= team->config.most);
+    sgc_assert(i > 0 && i + 1 == team->made && team->made <= team->config.max_markers);
     if (team->marker[i] == NULL)
         team->marker[i] = make_marker(team, i);
     if (team->marker[i] == NULL)
@@ -139,7 +139,7 @@ bool sgc_team_visit_stacks(const struct sgc_team *team, sgc_visit_stack_t visit,
 void sgc_team_check(const struct sgc_team *team)
 {
     sgc_assert(sgc_a32_load(&team->state) == 0 && !team->concurrent);
-    sgc_assert(team->made >= 1 && team->made <= team->config.most && team->markers <= team->made);
+    sgc_assert(team->made >= 1 && team->made <= team->config.max_markers && team->markers <= team->made);
     for (uint32_t i = 0; i < team->made; i++) {
         sgc_assert(team->marker[i]->index == i && sgc_marker_idle(team->marker[i]));
         sgc_assert(sgc_deque_sound(&team->marker[i]->stack));

@@ -98,11 +98,11 @@ static void call_helpers(struct sgc_team *team, uint32_t helpers)
 /* Places for more than are called: somebody may be slow to wake, and another be awake.  Not where each is to have a core. */
 static uint32_t places_for(const struct sgc_team *team, uint32_t helpers)
 {
-    uint32_t most = team->config.most - 1 - team->config.stay_out;
+    uint32_t max = team->config.max_markers - 1 - team->config.stay_out;
 
     if (sgc_a32_load(&team->off) == SGC_NO_CORE)
         helpers = team->markers - 1;
-    return helpers < most ? helpers : most;
+    return helpers < max ? helpers : max;
 }
 
 /* From the first call on marker 0 is one of several. */
@@ -118,7 +118,7 @@ void sgc_team_open(struct sgc_team *team, uint32_t helpers)
     call_helpers(team, helpers);
 }
 
-void sgc_team_open_beside(struct sgc_team *team, uint32_t helpers)
+void sgc_team_open_concurrent(struct sgc_team *team, uint32_t helpers)
 {
     sgc_assert(sgc_team_ok(team) && team->several && !team->called && helpers < team->markers);
     sgc_assert(team->config.markbit != SGC_MARKBIT_PLAIN && sgc_a32_load(&team->state) == 0);
@@ -169,7 +169,7 @@ bool sgc_team_pause(struct sgc_marker *m)
 
     sgc_assert(sgc_team_ok(team) && sgc_team_has(team, m));
     if (team->concurrent)
-        return sgc_team_pause_beside(m);
+        return sgc_team_pause_concurrent(m);
     if (m->index == 0)
         sgc_team_ask_to_stop(team);
     if (m->index == 0 && !team->called && team->markers > 1 && ++m->breaks == CALL_AFTER)

@@ -41,12 +41,12 @@
 
 struct sgc_team_config {
     struct sgc_mark_config mark;        /* of each marker */
-    uint32_t most;                      /* markers there may be */
+    uint32_t max_markers;               /* markers there may be */
     bool balance;                       /* markers without work steal */
     enum sgc_steal steal;
     enum sgc_termination_form termination;
     enum sgc_markbit markbit;           /* when there are several */
-    uint32_t beside;                    /* markers that mark beside the program, at most; 0 is as 1 */
+    uint32_t concurrent_markers;        /* markers that mark beside the program, at most; 0 is as 1 */
     uint32_t stay_out;                  /* of the markers there may be, so many never mark with the others: there is one helper
                                          * more than is needed where one stays off the collecting thread's core */
 };
@@ -105,7 +105,8 @@ struct sgc_team {
 /* Was it made, and are its numbers of markers in order?  On the collecting thread, or on a helper that is inside. */
 static inline bool sgc_team_ok(const struct sgc_team *team)
 {
-    return team->marker != NULL && team->markers >= 1 && team->markers <= team->made && team->made <= team->config.most &&
+    return team->marker != NULL && team->markers >= 1 && team->markers <= team->made &&
+           team->made <= team->config.max_markers &&
            (!team->concurrent || team->several || (team->markers == 1 && !team->called)) &&
            sgc_termination_ok(&team->termination);
 }
@@ -141,7 +142,7 @@ void sgc_team_open(struct sgc_team *team, uint32_t helpers);
 
 /* Opens the team while the program runs: calls so many helpers, 0 of them maybe, and lets
  * assistants in. */
-void sgc_team_open_beside(struct sgc_team *team, uint32_t helpers);
+void sgc_team_open_concurrent(struct sgc_team *team, uint32_t helpers);
 
 /* Waits for those inside, who are on their way out. */
 void sgc_team_close(struct sgc_team *team);
@@ -167,7 +168,7 @@ bool sgc_team_take_left(struct sgc_team *team, struct sgc_marker *marker);
 bool sgc_team_pause(struct sgc_marker *marker);
 
 /* Of a mark beside the program. */
-bool sgc_team_pause_beside(struct sgc_marker *marker);
+bool sgc_team_pause_concurrent(struct sgc_marker *marker);
 
 /* An idle marker looks for work: true if it has some, and is busy; and asks whether all is finished, which it tells the
  * others. */

@@ -51,14 +51,14 @@ static void visit_bits(struct words *w, uintptr_t start, uintptr_t end, uintptr_
 
 static void visit_layout(struct words *w, uintptr_t start, size_t bytes, uintptr_t number)
 {
-    size_t most;
-    const uintptr_t *words = sgc_layout_words(number, &most);
+    size_t max;
+    const uintptr_t *words = sgc_layout_words(number, &max);
     uintptr_t end = end_of(start, bytes);
     bool more = true;
 
     if (words == NULL)
         visit_all(w, start, bytes);
-    for (; words != NULL && most > 0 && start < end && more; words++, most--, start += SGC_LAYOUT_BITS * sizeof(uintptr_t)) {
+    for (; words != NULL && max > 0 && start < end && more; words++, max--, start += SGC_LAYOUT_BITS * sizeof(uintptr_t)) {
         visit_bits(w, start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
         more = (*words & SGC_LAYOUT_MORE) != 0;
     }
@@ -123,14 +123,14 @@ static void visit_array(struct words *w, uintptr_t start, size_t bytes, size_t s
 {
     struct sgc_array_end end;
     uintptr_t stop;
-    size_t most;
+    size_t max;
 
     if (!sgc_array_end_of(start, bytes, &end)) {
         visit_uncertainly(w, start, bytes);
         return;
     }
-    most = (bytes - sizeof end) / end.element_bytes * end.element_bytes;
-    stop = start + (some != 0 && some < most ? some : most);
+    max = (bytes - sizeof end) / end.element_bytes * end.element_bytes;
+    stop = start + (some != 0 && some < max ? some : max);
     for (; start < stop; start += end.element_bytes) {
         uintptr_t descriptor = end.element_descriptor;
 

@@ -37,7 +37,7 @@ static void next_run(uint32_t *bits, uint32_t *first, uint32_t *end)
 /* ---- small objects ---- */
 
 /* Of one page.  Neighbours that are scanned word by word become one piece. */
-struct look {
+struct rescan {
     struct sgc_marker *marker;
     const struct sgc_page *d;
     uint32_t written;           /* its OS pages, and */
@@ -45,30 +45,30 @@ struct look {
     uintptr_t start, end;       /* of a piece, if they differ */
 };
 
-static void push_piece(struct look *look)
+static void push_piece(struct rescan *rescan)
 {
-    sgc_assert(look->start <= look->end);
-    if (look->start != look->end)
-        sgc_push_piece(look->marker, look->start, look->end - look->start);
-    look->start = look->end = 0;
+    sgc_assert(rescan->start <= rescan->end);
+    if (rescan->start != rescan->end)
+        sgc_push_piece(rescan->marker, rescan->start, rescan->end - rescan->start);
+    rescan->start = rescan->end = 0;
 }
 
-static void add_object(struct look *look, size_t granule)
+static void add_object(struct rescan *rescan, size_t granule)
 {
-    size_t bytes = (size_t)look->d->granules * SGC_GRANULE, inside = granule % SGC_PAGE_GRANULES * SGC_GRANULE;
+    size_t bytes = (size_t)rescan->d->granules * SGC_GRANULE, inside = granule % SGC_PAGE_GRANULES * SGC_GRANULE;
     uintptr_t start = (uintptr_t)sgc_granule_address(granule);
 
     sgc_assert(inside + bytes <= SGC_PAGE);
-    look->hit |= os_pages_of(inside, inside + bytes) & look->written;
-    if (look->d->piece != 0) {
-        sgc_push_piece(look->marker, start + look->d->piece, bytes);
+    rescan->hit |= os_pages_of(inside, inside + bytes) & rescan->written;
+    if (rescan->d->piece != 0) {
+        sgc_push_piece(rescan->marker, start + rescan->d->piece, bytes);
         return;
     }
-    if (start != look->end) {
-        push_piece(look);
-        look->start = start;
+    if (start != rescan->end) {
+        push_piece(rescan);
+        rescan->start = start;
     }
-    look->end = start + bytes;
+    rescan->end = start + bytes;
 }
 
 /* The bits of a mark word whose granules lie in [from, to). */
@@ -85,35 +85,35 @@ static uintptr_t bits_within(size_t w, size_t from, size_t to)
 }
 
 /* Objects that begin at granules [from, to) of the heap. */
-static void look_between(struct look *look, size_t from, size_t to)
+static void rescan_between(struct rescan *rescan, size_t from, size_t to)
 {
     for (size_t w = from / 64; w * 64 < to; w++) {
-        uintptr_t bits = sgc_marked_objects(look->marker, look->d, w) & bits_within(w, from, to);
+        uintptr_t bits = sgc_marked_objects(rescan->marker, rescan->d, w) & bits_within(w, from, to);
 
         for (; bits != 0; bits &= bits - 1)
-            add_object(look, w * 64 + (size_t)__builtin_ctzll(bits));
+            add_object(rescan, w * 64 + (size_t)__builtin_ctzll(bits));
     }
 }
 
 /* The object in which a run of OS pages begins reaches in from before, and may be the last one of the run before that. */
 static uint32_t push_small(struct sgc_marker *marker, uint32_t page, uint32_t written)
 {
-    struct look look = { .marker = marker, .d = &sgc_heap.pages[page], .written = written };
+    struct rescan rescan = { .marker = marker, .d = &sgc_heap.pages[page], .written = written };
     size_t done = 0;
 
-    if (!sgc_kind_has_pointers(look.d->kind))
+    if (!sgc_kind_has_pointers(rescan.d->kind))
         return 0;
     while (written != 0) {
         size_t offset = (size_t)page * SGC_PAGE, from;
         uint32_t first, end;
 
         next_run(&written, &first, &end);
-        from = sgc_slot_granule(look.d, offset + first * sgc_heap.os_page);
-        look_between(&look, from > done ? from : done, (offset + end * sgc_heap.os_page) / SGC_GRANULE);
+        from = sgc_slot_granule(rescan.d, offset + first * sgc_heap.os_page);
+        rescan_between(&rescan, from > done ? from : done, (offset + end * sgc_heap.os_page) / SGC_GRANULE);
         done = (offset + end * sgc_heap.os_page) / SGC_GRANULE;
     }
-    push_piece(&look);
-    return (uint32_t)__builtin_popcount(look.hit);
+    push_piece(&rescan);
+    return (uint32_t)__builtin_popcount(rescan.hit);
 }
 
 /* ---- large objects ---- */

@@ -18,7 +18,7 @@ static void leave_brief(struct sgc_section *self, uintptr_t remains)
         sgc_section_stop_requested(self);
 }
 
-void *sgc_brief_look(struct sgc_section *self, void *result)
+void *sgc_brief_leave_slowly(struct sgc_section *self, void *result)
 {
     leave_brief(self, sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED);
     return result;

@@ -40,7 +40,7 @@ static inline bool sgc_brief_far(uintptr_t difference)
 
 /* Finds out what happened, after sgc_brief_leave said that something did.  Returns `result`, so that the common paths
  * can end in a jump to it and need no stack frame. */
-void *sgc_brief_look(struct sgc_section *self, void *result) __attribute__((cold, noinline));
+void *sgc_brief_leave_slowly(struct sgc_section *self, void *result) __attribute__((cold, noinline));
 
 /* Leaves a section that a common path, which jumped here, has entered; the stack pointer may have moved. */
 __attribute__((noinline)) void sgc_brief_end(struct sgc_section *self);
@@ -53,7 +53,7 @@ static inline void sgc_brief_enter(struct sgc_section *self)
     __asm__ volatile("movq %%rsp, %0" : "=m"(self->brief) : : "memory");
 }
 
-/* True when something happened: then sgc_brief_look must follow. */
+/* True when something happened: then sgc_brief_leave_slowly must follow. */
 __attribute__((always_inline, warn_unused_result))
 static inline bool sgc_brief_leave(struct sgc_section *self)
 {

@@ -92,7 +92,7 @@ struct sgc_cards {
     sgc_aw_t low;               /* its first */
     sgc_a8_t *of;
     uint32_t shift;             /* an OS page has so many bits */
-    uintptr_t most;             /* bytes that the cards are for, closed or not */
+    uintptr_t covered;          /* bytes that the cards are for, closed or not */
 };
 
 SGC_INNER struct sgc_cards sgc_cards;

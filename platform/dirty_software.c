@@ -54,17 +54,17 @@ static void set_cards(uintptr_t low, uintptr_t high, enum sgc_card value)
 
 static bool covers(uintptr_t low, uintptr_t high)
 {
-    return sgc_cards.of != NULL && sgc_aw_load(&sgc_cards.low) == low && sgc_cards.most == high - low;
+    return sgc_cards.of != NULL && sgc_aw_load(&sgc_cards.low) == low && sgc_cards.covered == high - low;
 }
 
 /* Of another range than the last time only where nobody reports. */
 static bool make_cards(uintptr_t low, uintptr_t high)
 {
     if (sgc_cards.of != NULL)
-        sgc_mem_release(sgc_cards.of, sgc_cards.most >> sgc_cards.shift);
+        sgc_mem_release(sgc_cards.of, sgc_cards.covered >> sgc_cards.shift);
     sgc_cards.shift = (uint32_t)__builtin_ctzll(sgc_os_page_size());
     sgc_aw_store(&sgc_cards.low, low);
-    sgc_cards.most = high - low;
+    sgc_cards.covered = high - low;
     sgc_cards.of = sgc_mem_obtain(card_count(low, high));
     return sgc_cards.of != NULL;
 }

@@ -164,7 +164,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* File pages that nobody has used lately are given up by the kernel before anything else. */
-static uint64_t left_of(uint64_t limit, const char *directory, const char *usage, const char *inactive)
+static uint64_t remaining_of(uint64_t limit, const char *directory, const char *usage, const char *inactive)
 {
     uint64_t used = read_number(directory, usage);
     if (limit == UINT64_MAX || used == UINT64_MAX)
@@ -172,14 +172,14 @@ static uint64_t left_of(uint64_t limit, const char *directory, const char *usage
     return less(limit, less(used, read_field(directory, "memory.stat", inactive)));
 }
 
-static uint64_t left_in_group(const char *directory)
+static uint64_t remaining_in_group(const char *directory)
 {
-    return left_of(memory_of_group(directory), directory, "memory.current", "inactive_file");
+    return remaining_of(memory_of_group(directory), directory, "memory.current", "inactive_file");
 }
 
-static uint64_t left_in_old_group(const char *directory)
+static uint64_t remaining_in_old_group(const char *directory)
 {
-    return left_of(memory_of_old_group(directory), directory, "memory.usage_in_bytes", "total_inactive_file");
+    return remaining_of(memory_of_old_group(directory), directory, "memory.usage_in_bytes", "total_inactive_file");
 }
 
 static uint64_t whole_cpus(uint64_t quota, uint64_t period)
@@ -216,7 +216,7 @@ struct question {
 };
 
 static const struct question memory_question = { "memory", memory_of_old_group, memory_of_group };
-static const struct question left_question = { "memory", left_in_old_group, left_in_group };
+static const struct question remaining_question = { "memory", remaining_in_old_group, remaining_in_group };
 static const struct question cpu_question = { "cpu", cpus_of_old_group, cpus_of_group };
 
 static bool is_there(const char *path)
@@ -299,9 +299,9 @@ size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file)
     return tightest_of_process(root, self_file, &memory_question);
 }
 
-size_t sgc_limit_cgroup_left_at(const char *root, const char *self_file)
+size_t sgc_limit_cgroup_remaining_at(const char *root, const char *self_file)
 {
-    return tightest_of_process(root, self_file, &left_question);
+    return tightest_of_process(root, self_file, &remaining_question);
 }
 
 int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
@@ -337,9 +337,9 @@ size_t sgc_limit_cgroup_memory(void)
     return read_once(&known_memory, &memory_question);
 }
 
-size_t sgc_limit_cgroup_left(void)
+size_t sgc_limit_cgroup_remaining(void)
 {
-    return sgc_limit_cgroup_left_at("/sys/fs/cgroup", "/proc/self/cgroup");
+    return sgc_limit_cgroup_remaining_at("/sys/fs/cgroup", "/proc/self/cgroup");
 }
 
 int sgc_limit_cpus(void)

@@ -71,7 +71,7 @@ struct identity {
 };
 
 struct search {
-    bool beside_libsgc;         /* this code is in libsgc.so */
+    bool in_libsgc;             /* this code is in libsgc.so */
     bool found;
     char *path;
     size_t bytes;
@@ -131,14 +131,14 @@ static struct identity identify(const struct dl_phdr_info *info)
     return is;
 }
 
-static int look_at_own(struct dl_phdr_info *info, size_t size, void *raw)
+static int identify_own(struct dl_phdr_info *info, size_t size, void *raw)
 {
     struct search *search = raw;
 
     (void)size;
-    if (!contains(info, (uintptr_t)&look_at_own))
+    if (!contains(info, (uintptr_t)&identify_own))
         return 0;
-    search->beside_libsgc = starts(identify(info).soname, "libsgc.so");
+    search->in_libsgc = starts(identify(info).soname, "libsgc.so");
     return 1;
 }
 
@@ -150,12 +150,12 @@ static bool is_drop_in(struct identity is)
 /* Is the module the drop-in while this code is in the libsgc next to it?  Then nobody calls what is in it. */
 static bool module_is_idle(const struct dl_phdr_info *info)
 {
-    struct search search = { .beside_libsgc = false };
+    struct search search = { .in_libsgc = false };
 
     if (!is_drop_in(identify(info)))
         return false;
-    dl_iterate_phdr(look_at_own, &search);
-    return search.beside_libsgc;
+    dl_iterate_phdr(identify_own, &search);
+    return search.in_libsgc;
 }
 
 /* A sanitizer's runtime has megabytes of static data (of gcc's ThreadSanitizer 50), and no object of the program is kept by
@@ -338,7 +338,7 @@ void sgc_modules_count(int *ranges, int *tlses)
 
 /* ---- another collector ------------------------------------------------------------------------------- */
 
-static int look_for_other(struct dl_phdr_info *info, size_t size, void *raw)
+static int find_other(struct dl_phdr_info *info, size_t size, void *raw)
 {
     struct search *search = raw;
     struct identity is = identify(info);
@@ -346,7 +346,7 @@ static int look_for_other(struct dl_phdr_info *info, size_t size, void *raw)
     (void)size;
     if (!starts(is.soname, "libgc.so") && !starts(is.soname, "libsgc.so"))
         return 0;
-    if (contains(info, (uintptr_t)&look_for_other) || (is.filter && search->beside_libsgc))
+    if (contains(info, (uintptr_t)&find_other) || (is.filter && search->in_libsgc))
         return 0;
     snprintf(search->path, search->bytes, "%s", info->dlpi_name);
     search->found = true;
@@ -357,7 +357,7 @@ bool sgc_modules_other_collector(char *path, size_t bytes)
 {
     struct search search = { .path = path, .bytes = bytes };
 
-    dl_iterate_phdr(look_at_own, &search);
-    dl_iterate_phdr(look_for_other, &search);
+    dl_iterate_phdr(identify_own, &search);
+    dl_iterate_phdr(find_other, &search);
     return search.found;
 }

@@ -24,7 +24,7 @@ enum { SGC_OUT_PATH = SGC_WRITTEN_PATH };
 struct sgc_out_file {
     int fd;                             /* -1: none */
     int error;                          /* the first that there was, an errno; then nothing more is written */
-    bool beside;                        /* it is written under the other name */
+    bool under_other_name;              /* it is written under the other name */
     char path[SGC_OUT_PATH], other[SGC_OUT_PATH + 48];
 };
 

@@ -61,17 +61,17 @@ bool sgc_out_open(struct sgc_out_file *file, const char *path)
 
     file->fd = -1;
     file->error = 0;
-    file->beside = false;
+    file->under_other_name = false;
     if (sgc_format(file->path, sizeof file->path, "%s", path) >= sizeof file->path)
         return fail(file, ENAMETOOLONG);
     type = type_of(path);
     if (type == S_IFDIR)
         return fail(file, EISDIR);
-    file->beside = type == 0 || type == S_IFREG;
+    file->under_other_name = type == 0 || type == S_IFREG;
     name_other(file);
-    fd = file->beside ? sgc_written_new(file->other, 0) : sgc_written_there(file->path, 0);
+    fd = file->under_other_name ? sgc_written_new(file->other, 0) : sgc_written_there(file->path, 0);
     if (fd < 0) {
-        file->beside = false;           /* there is nothing to be removed */
+        file->under_other_name = false; /* there is nothing to be removed */
         return refused(file, fd);
     }
     file->fd = fd;
@@ -106,13 +106,13 @@ int sgc_out_close(struct sgc_out_file *file)
 {
     sgc_assert(sgc_out_ok(file));
     close_it(file);
-    if (file->beside && file->error == 0) {
+    if (file->under_other_name && file->error == 0) {
         long result = sgc_syscall(SYS_renameat, HERE, (long)file->other, HERE, (long)file->path);
 
         if (result != 0)
             refused(file, result);
     }
-    if (file->beside && file->error != 0)
+    if (file->under_other_name && file->error != 0)
         sgc_syscall(SYS_unlinkat, HERE, (long)file->other, 0, 0);
     return file->error;
 }

@@ -134,7 +134,7 @@ size_t sgc_limit_cgroup_memory(void);
 
 /* Bytes that the cgroup has left until it meets its limit (the tightest up the hierarchy), not counting file pages that the
  * kernel drops easily; SIZE_MAX without a limit, and if the group does not say.  Reads files each time.  [outside] */
-size_t sgc_limit_cgroup_left(void);
+size_t sgc_limit_cgroup_remaining(void);
 
 /* Processors this process may use: the affinity mask, bounded by the cgroup's CPU quota (rounded
  * up).  At least 1.  [outside] */
@@ -143,7 +143,7 @@ int sgc_limit_cpus(void);
 /* The cgroup's readings from a directory that looks like /sys/fs/cgroup and a file that looks like
  * /proc/self/cgroup: for tests.  Without a limit SIZE_MAX and INT_MAX. */
 size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file);
-size_t sgc_limit_cgroup_left_at(const char *root, const char *self_file);
+size_t sgc_limit_cgroup_remaining_at(const char *root, const char *self_file);
 int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file);
 
 /* ---- caches (caches_linux.c); nodes and processors: platform/topology.h -------------------------- */

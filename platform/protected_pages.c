@@ -85,14 +85,14 @@ bool sgc_protected_open_range(uintptr_t from, uintptr_t to)
     return true;
 }
 
-/* Opens the page, and with it watched neighbours up to `most` on each side. */
-static bool open_run(uintptr_t page, uintptr_t most)
+/* Opens the page, and with it watched neighbours up to `max` on each side. */
+static bool open_run(uintptr_t page, uintptr_t max)
 {
     uintptr_t from = page, to = page + 1;
 
-    while (from > 0 && page - from < most && sgc_protected_watched(from - 1))
+    while (from > 0 && page - from < max && sgc_protected_watched(from - 1))
         from--;
-    while (to - page <= most && sgc_protected_watched(to))
+    while (to - page <= max && sgc_protected_watched(to))
         to++;
     return sgc_protected_open_range(from, to);
 }
@@ -101,10 +101,10 @@ static bool open_run(uintptr_t page, uintptr_t most)
  * neighbours together are a whole mapping, which splits nothing. */
 bool sgc_protected_open(uintptr_t page)
 {
-    uintptr_t most = sgc_protected.opened < sgc_protected.maps_max / 8 ? 0 : COARSE;
+    uintptr_t max = sgc_protected.opened < sgc_protected.maps_max / 8 ? 0 : COARSE;
 
     sgc_assert(sgc_protected_watched(page));
-    return open_run(page, most) || open_run(page, sgc_protected.pages);
+    return open_run(page, max) || open_run(page, sgc_protected.pages);
 }
 
 /* False: the system refuses, and what is still protected counts as written. */

@@ -137,11 +137,11 @@ size_t sgc_format(char *buffer, size_t size, const char *format, ...)
 static size_t count_shown(const unsigned char *at)
 {
     size_t bytes = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    unsigned char least = at[0] == 0xc2 || at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char min = at[0] == 0xc2 || at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
 
     if (at[0] < 0x80)
         return at[0] >= ' ' && at[0] != 0x7f;
-    if (at[0] < 0xc2 || at[0] > 0xf4 || at[1] < least)
+    if (at[0] < 0xc2 || at[0] > 0xf4 || at[1] < min)
         return 0;
     for (size_t i = 1; i < bytes; i++)
         if ((at[i] & 0xc0) != 0x80)

@@ -111,7 +111,7 @@ void sgc_section_used_inside(const struct sgc_section *self) __attribute__((nore
 enum { SGC_BRIEF_FRAME = 512 };
 
 /* The stack pointer in `brief`, of a brief section or a full one; 0 when none is recorded, or a
- * brief one is over and sgc_brief_look follows (unless it was left just there). */
+ * brief one is over and sgc_brief_leave_slowly follows (unless it was left just there). */
 static inline uintptr_t sgc_brief_recorded(const struct sgc_section *self)
 {
     uintptr_t brief = sgc_aw_load(&self->brief) & ~(uintptr_t)SGC_BRIEF_ASKED;

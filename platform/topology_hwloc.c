@@ -95,12 +95,12 @@ static hwloc_obj_t node_at(const struct hwloc *h, hwloc_topology_t machine, unsi
 /* The node with the lowest number that is not below `from`; NULL: there is none.  hwloc has another order. */
 static hwloc_obj_t next_node(const struct hwloc *h, hwloc_topology_t machine, unsigned from)
 {
-    hwloc_obj_t least = NULL, node;
+    hwloc_obj_t lowest = NULL, node;
 
     for (unsigned i = 0; (node = node_at(h, machine, i)) != NULL; i++)
-        if (node->os_index >= from && (least == NULL || node->os_index < least->os_index))
-            least = node;
-    return least;
+        if (node->os_index >= from && (lowest == NULL || node->os_index < lowest->os_index))
+            lowest = node;
+    return lowest;
 }
 
 /* A topology that was made up may say nothing of memory; what says something says 0 of nodes that have none. */
@@ -176,16 +176,16 @@ static void add_cpus_of(const struct hwloc *h, hwloc_topology_t machine, struct 
 
 static int next_weight(const struct hwloc *h, hwloc_topology_t machine, int above)
 {
-    int least = -1;
+    int lowest = -1;
     hwloc_obj_t node;
 
     for (unsigned i = 0; (node = node_at(h, machine, i)) != NULL; i++) {
         int weight = node->cpuset != NULL ? h->bitmap_weight(node->cpuset) : 0;
 
-        if (weight > above && (least < 0 || weight < least))
-            least = weight;
+        if (weight > above && (lowest < 0 || weight < lowest))
+            lowest = weight;
     }
-    return least;
+    return lowest;
 }
 
 static hwloc_obj_t core_of(hwloc_obj_t object)

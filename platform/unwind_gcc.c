@@ -14,7 +14,7 @@ struct search {
 
 /* A frame's canonical address is where the stack pointer of its caller's frame stood; the frames of a
  * signal are marked in the unwind tables. */
-static _Unwind_Reason_Code look(struct _Unwind_Context *context, void *arg)
+static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *arg)
 {
     struct search *s = arg;
     int interrupted = 0;
@@ -32,7 +32,7 @@ bool sgc_stack_handler_below(uintptr_t address)
 {
     struct search s = { .below = address };
 
-    _Unwind_Backtrace(look, &s);
+    _Unwind_Backtrace(visit_frame, &s);
     return s.found;
 }
 

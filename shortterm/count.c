@@ -42,6 +42,6 @@ bool sgc_count_leave_alone(struct sgc_count *count)
         others = sgc_a8_load_acq(&count->others);
         if (others == 0)
             return true;
-    } while (!sgc_a8_cas(&count->others, others, sgc_count_left_alone(others)));
+    } while (!sgc_a8_cas(&count->others, others, sgc_count_others_alone(others)));
     return false;
 }

@@ -85,7 +85,7 @@ static inline uint8_t sgc_count_others_up(uint8_t others)
 }
 
 /* When the owner has no date any more, and they have. */
-static inline uint8_t sgc_count_left_alone(uint8_t others)
+static inline uint8_t sgc_count_others_alone(uint8_t others)
 {
     sgc_assert(others != 0);
     return (uint8_t)sgc_count_others_number(others) | SGC_COUNT_ALONE;

@@ -25,7 +25,7 @@ void sgc_date_pages_init(size_t bytes, uint32_t words_a_date)
 {
     size_t words = (bytes - sizeof(struct sgc_date_page)) / sizeof(uintptr_t) - 1;
 
-    sgc_assert(bytes >= SGC_DATE_PAGE_LEAST && bytes <= SGC_DATE_PAGE_MOST && sgc_aw_load(&common.bytes) == 0);
+    sgc_assert(bytes >= SGC_DATE_PAGE_MIN && bytes <= SGC_DATE_PAGE_MAX && sgc_aw_load(&common.bytes) == 0);
     words = words < words_a_date ? words_a_date : words / words_a_date * words_a_date;
     sgc_date_words = (uint32_t)words;
     common.page_bytes = sizeof(struct sgc_date_page) + (words + 1) * sizeof(uintptr_t);

@@ -35,8 +35,8 @@ struct sgc_date_page {
 };
 
 enum {
-    SGC_DATE_PAGE_LEAST = 24,           /* bytes of a page: one date */
-    SGC_DATE_PAGE_MOST = 65536,
+    SGC_DATE_PAGE_MIN = 24,             /* bytes of a page: one date */
+    SGC_DATE_PAGE_MAX = 65536,
 };
 
 /* Words for dates in a page. */

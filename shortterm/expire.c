@@ -47,13 +47,13 @@ static void leave_page(struct sgc_dates *d, struct batch *b)
 }
 
 /* Dates of the queue's first page, up to its end.  Each is in the queue no more before it is taken off. */
-static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
+static void take_page(struct sgc_dates *d, uint32_t max, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
     const uintptr_t *word = queue->first->word;
     uint32_t begin = queue->begin, step = sgc_shortterm.words, taken = b->taken;
 
-    for (; taken < most && word[begin] != SGC_DATES_END; taken++) {
+    for (; taken < max && word[begin] != SGC_DATES_END; taken++) {
         uintptr_t date = word[begin], object = sgc_date_object(date);
 
         sgc_assert(begin < sgc_date_words);
@@ -67,11 +67,11 @@ static void take_page(struct sgc_dates *d, uint32_t most, struct batch *b)
         leave_page(d, b);
 }
 
-/* Takes off up to `most` dates, or one where the program has functions for expired objects: a jump
+/* Takes off up to `max` dates, or one where the program has functions for expired objects: a jump
  * may leave such a function, and no other object has lost its last date then. */
-static void take_some(struct sgc_dates *d, size_t most, struct batch *b)
+static void take_some(struct sgc_dates *d, size_t max, struct batch *b)
 {
-    uint32_t limit = sgc_expiry_used() ? 1 : most < SGC_DROP_MAX ? (uint32_t)most : SGC_DROP_MAX;
+    uint32_t limit = sgc_expiry_used() ? 1 : max < SGC_DROP_MAX ? (uint32_t)max : SGC_DROP_MAX;
 
     sgc_assert(sgc_dates_ok(d));
     while (b->taken < limit && d->expired.first != NULL && d->expire_to != NULL)
@@ -90,7 +90,7 @@ static bool is_tracers(const struct sgc_object *o)
 
 /* Calls the program's function for the expired object, if it has one.  May the object go?  A jump
  * may leave the function. */
-static bool is_let_go(struct sgc_dates *d, uintptr_t object)
+static bool may_go(struct sgc_dates *d, uintptr_t object)
 {
     if (sgc_expiry_used())
         sgc_counts_keep();
@@ -113,7 +113,7 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
 
     if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_freeable(granule))
         return false;
-    if (!is_let_go(d, object) || !sgc_object_find(object, &o) || o.start != object || is_tracers(&o)) {
+    if (!may_go(d, object) || !sgc_object_find(object, &o) || o.start != object || is_tracers(&o)) {
         sgc_counts_keep();
         return false;
     }
@@ -127,7 +127,7 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
 
 /* Is there anything that might be registered about any object, or be left to the tracer? */
 __attribute__((always_inline))
-static inline bool must_look(void)
+static inline bool must_check(void)
 {
     return sgc_shortterm.mode != SGC_SHORTTERM_FREE || sgc_finalization_used() || sgc_disclaim_used() || sgc_debug_used();
 }
@@ -145,7 +145,7 @@ static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
     uint32_t free = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && count <= SGC_DROP_MAX);
-    if (must_look()) {
+    if (must_check()) {
         for (uint32_t i = 0; i < count; i++)
             if (may_free(d, object[i]))
                 object[free++] = object[i];
@@ -157,7 +157,7 @@ static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
 
 void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 {
-    if (!must_look() || may_free(d, object))
+    if (!must_check() || may_free(d, object))
         note_freed(d, sgc_drop_one(&d->owner->cache, object));
 }
 
@@ -166,7 +166,7 @@ void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 /* Takes off one batch of a call of sgc_expire.  The batches end with the dates that are over when
  * the first one begins; it notes their last page in its section, since before a collection may give
  * that page back. */
-static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
+static uint32_t expire_batch(struct sgc_dates *d, size_t max, bool begins)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
     struct batch b;
@@ -176,7 +176,7 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t most, bool begins)
     sgc_section_enter(section);
     if (begins)
         d->expire_to = d->expired.last;
-    take_some(d, most, &b);
+    take_some(d, max, &b);
     sgc_section_leave(section);
     if (b.first != NULL)
         sgc_date_pages_give(&d->pool, b.first, b.last, section);
@@ -230,11 +230,11 @@ void sgc_expire_one(struct sgc_dates *d)
     bool done = false;
 
     sgc_assert(sgc_dates_ok(d));
-    if (__builtin_expect(d->calling == 0 && !must_look(), 1)) {
+    if (__builtin_expect(d->calling == 0 && !must_check(), 1)) {
         sgc_brief_enter(&cache->section);
         done = take_first(d, cache, &object, &uncollectable);
         if (sgc_brief_leave(&cache->section))
-            sgc_brief_look(&cache->section, NULL);
+            sgc_brief_leave_slowly(&cache->section, NULL);
         if (uncollectable != 0)
             sgc_api_count_uncollectable(-(intptr_t)uncollectable);
     }
@@ -244,15 +244,15 @@ void sgc_expire_one(struct sgc_dates *d)
 
 /* Takes off only dates that are over when the call begins: the program's function for an object may
  * let others expire without end. */
-size_t sgc_expire(struct sgc_dates *d, size_t most)
+size_t sgc_expire(struct sgc_dates *d, size_t max)
 {
     size_t taken = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
     if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
-    while (taken < most && d->expired.first != NULL && (taken == 0 || d->expire_to != NULL))
-        taken += expire_batch(d, most - taken, taken == 0);
+    while (taken < max && d->expired.first != NULL && (taken == 0 || d->expire_to != NULL))
+        taken += expire_batch(d, max - taken, taken == 0);
     return taken;
 }
 
@@ -316,9 +316,9 @@ int SGC_dates(const void *object)
 
 static void say_kept(uintptr_t object, int dates)
 {
-    static SGC_STATE sgc_a32_t said;
+    static SGC_STATE sgc_a32_t reported;
 
-    if (sgc_a32_swap(&said, 1) == 0)
+    if (sgc_a32_swap(&reported, 1) == 0)
         sgc_warn("GC_free(%p): the object has %d expiration dates, so it is not freed now but when they are over; this is said "
                  "once. Free only objects that were never refreshed", (void *)object, dates);
 }

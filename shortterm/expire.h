@@ -14,8 +14,8 @@
 
 #include "shortterm/dates.h"
 
-/* Takes off up to `most` dates; how many. */
-size_t sgc_expire(struct sgc_dates *d, size_t most);
+/* Takes off up to `max` dates; how many. */
+size_t sgc_expire(struct sgc_dates *d, size_t max);
 
 /* Takes off the first; none, if a collection has taken them off meanwhile. */
 void sgc_expire_one(struct sgc_dates *d);

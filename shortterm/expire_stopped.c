@@ -14,7 +14,7 @@
 #include "shortterm/expire.h"
 #include "shortterm/expiry_procs.h"
 #include "shortterm/holds.h"
-#include "shortterm/left_dates.h"
+#include "shortterm/orphan_dates.h"
 #include "shortterm/verify.h"
 
 /* ---- taking off ---- */
@@ -161,7 +161,7 @@ void sgc_count_dates_again(void)
     sgc_counts_wipe();
     sgc_holds_visit(count_hold, NULL);
     sgc_verify_visit_gone(count_dates, NULL);
-    sgc_left_visit_objects(count_dates, NULL);
+    sgc_orphan_dates_visit_objects(count_dates, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));

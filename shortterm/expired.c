@@ -16,7 +16,7 @@ enum level { LEVEL_NONE, LEVEL_NEEDED, LEVEL_POSSIBLE, LEVEL_LIKELY, LEVEL_CERTA
 struct expired {
     uintptr_t object, caller;
     sgc_tid_t thread;
-    uint8_t told;               /* the surest that was */
+    uint8_t reported;           /* the surest that was */
     uint8_t found;              /* in this collection */
 };
 
@@ -111,7 +111,7 @@ static void describe(struct sgc_finding *f, const struct expired *e, struct sgc_
 
 _Static_assert(SGC_FINDING_CERTAIN == 0 && SGC_FINDING_LIKELY == 1, "in one order with the levels, the other way round");
 
-/* One for each place where dates are given: told is the surest of its objects, and how many there are. */
+/* One for each place where dates are given: reported is the surest of its objects, and how many there are. */
 static void note(struct expired *e, struct sgc_ways *w)
 {
     int kind = e->found == LEVEL_NEEDED ? SGC_FINDING_NEEDED : SGC_FINDING_PREMATURE;
@@ -123,8 +123,8 @@ static void note(struct expired *e, struct sgc_ways *w)
         f->level = e->found;
         describe(f, e, w);
     }
-    f->of.objects += f->of.objects == 0 || e->told == LEVEL_NONE;
-    e->told = e->found;
+    f->of.objects += f->of.objects == 0 || e->reported == LEVEL_NONE;
+    e->reported = e->found;
 }
 
 static void judge(struct sgc_ways *w, uint8_t level)
@@ -135,7 +135,7 @@ static void judge(struct sgc_ways *w, uint8_t level)
         if (e->found != LEVEL_NONE || !sgc_ways_came_to(w, sgc_granule_number(e->object)))
             continue;
         e->found = level;
-        if (level > e->told)
+        if (level > e->reported)
             note(e, w);
     }
 }
@@ -147,7 +147,7 @@ static bool are_open(void)
 
     for (size_t i = 0; i < list.count; i++) {
         list.of[i].found = LEVEL_NONE;
-        open |= list.of[i].told < LEVEL_CERTAIN;
+        open |= list.of[i].reported < LEVEL_CERTAIN;
     }
     return open;
 }

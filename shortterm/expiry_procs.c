@@ -69,7 +69,7 @@ bool sgc_expiry_has(uintptr_t object)
     struct sgc_finalizer f = { .fn = NULL };
 
     if (sgc_finalization_used())
-        sgc_finalizer_look(object, &f);
+        sgc_finalizer_find(object, &f);
     return f.fn == call;
 }
 
@@ -86,7 +86,7 @@ bool sgc_expiry_calling(struct sgc_dates *d)
 }
 
 /* A function that gives up a hold may come here again. */
-enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object)
+enum sgc_expiry_answer sgc_expiry_ask(struct sgc_dates *d, uintptr_t object)
 {
     SGC_expiry_proc proc = sgc_finalization_used() ? (SGC_expiry_proc)sgc_finalizer_take(d->owner, object, call) : NULL;
     uintptr_t outer = sgc_expiry_calling(d) ? d->calling : 0, finalizing = d->owner->finalizing;

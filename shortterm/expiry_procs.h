@@ -11,7 +11,7 @@
 
 #include "shortterm/dates.h"
 
-enum sgc_expiry_said {
+enum sgc_expiry_answer {
     SGC_EXPIRY_NOTHING,         /* there is no such function: nothing has changed */
     SGC_EXPIRY_KEEP,            /* the object stays */
     SGC_EXPIRY_FREE,            /* it may be freed, and nothing is registered for it any more */
@@ -20,7 +20,7 @@ enum sgc_expiry_said {
 /* The object has no date any more, and the calling thread has it to itself: calls its function, once.  While that runs the
  * thread takes no dates off (sgc_expiry_calling), but for those of holds that it gives up.  On the thread of the dates, outside
  * sections. */
-enum sgc_expiry_said sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
+enum sgc_expiry_answer sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
 
 /* Has the object, which begins there, such a function?  World stopped by the caller. */
 bool sgc_expiry_has(uintptr_t object);

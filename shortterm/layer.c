@@ -11,7 +11,7 @@
 #include "shortterm/expired.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
-#include "shortterm/left_dates.h"
+#include "shortterm/orphan_dates.h"
 #include "shortterm/regions.h"
 #include "shortterm/verify.h"
 #include "shortterm/watch.h"
@@ -50,7 +50,7 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
             (sgc_verifies() ? sgc_dates_visit_later : sgc_dates_visit)(sgc_dates_of(m), visit_words, &v);
     }
     v.whose = NULL;
-    sgc_left_visit(visit_words, &v);
+    sgc_orphan_dates_visit(visit_words, &v);
     sgc_holds_visit(visit_hold, &v);
 }
 
@@ -133,7 +133,7 @@ static void thread_over(struct sgc_mutator *self)
     end_own_clocks(d);
     sgc_time_exit(d);
     sgc_regions_leave(d);
-    sgc_left_leave(d, sgc_section_of(d->owner));
+    sgc_orphan_dates_gather(d, sgc_section_of(d->owner));
     drop(d, d->clocks != NULL || d->expired.first != NULL || !sgc_date_buffer_empty(&d->local), sgc_section_of(self));
 }
 
@@ -150,7 +150,7 @@ static void vanished(struct sgc_mutator *m)
     sgc_regions_vanished(d, !m->gone);
     if (!m->gone)
         sgc_dates_forget_global(d, sgc_section_self());
-    sgc_left_leave(d, sgc_section_self());
+    sgc_orphan_dates_gather(d, sgc_section_self());
     drop(d, true, sgc_section_self());
 }
 

@@ -36,11 +36,11 @@ shortterm_sources = \
 	shortterm/holds.h \
 	shortterm/layer.c \
 	shortterm/layer.h \
-	shortterm/left_dates.c \
-	shortterm/left_dates.h \
 	shortterm/named.c \
 	shortterm/named.h \
 	shortterm/objects.c \
+	shortterm/orphan_dates.c \
+	shortterm/orphan_dates.h \
 	shortterm/refresh.c \
 	shortterm/refresh.h \
 	shortterm/refresh_reachable.c \

@@ -12,7 +12,7 @@
 #include "shortterm/counts.h"
 #include "shortterm/dates.h"
 #include "shortterm/global_time.h"
-#include "shortterm/left_dates.h"
+#include "shortterm/orphan_dates.h"
 #include "shortterm/refresh.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
@@ -89,7 +89,7 @@ static void add_up(void *raw)
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             add_thread(s, sgc_dates_of(m));
-    sgc_left_visit(add_stretch, &s->dates);
+    sgc_orphan_dates_visit(add_stretch, &s->dates);
 }
 
 size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size)
@@ -99,7 +99,7 @@ size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size)
     struct sgc_mutator *self = sgc_api_self();
 
     if (self != NULL && sgc_upper() != NULL) {
-        sgc_external_look(self, add_up, &s);
+        sgc_with_world_stopped(self, add_up, &s);
         s.global_time = sgc_time_phase();
         s.active = sgc_time_threads();
         s.date_bytes = sgc_date_pages_bytes();

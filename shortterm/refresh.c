@@ -177,9 +177,9 @@ static int refresh_expires(struct sgc_dates *d)
 }
 
 __attribute__((noinline))
-static int refresh_looks(struct sgc_dates *d)
+static int refresh_interrupted(struct sgc_dates *d)
 {
-    sgc_brief_look(&d->owner->cache.section, NULL);
+    sgc_brief_leave_slowly(&d->owner->cache.section, NULL);
     return d->expired.first != NULL ? refresh_expires(d) : 0;
 }
 
@@ -233,7 +233,7 @@ static inline int refresh_pinned(const struct common *c, void *object, unsigned 
         return refresh_missed(object, extension, c->global, c->cache);
     append(list, (uintptr_t)object);
     if (sgc_brief_leave(&c->cache->section))
-        return refresh_looks(c->d);
+        return refresh_interrupted(c->d);
     return 0;
 }
 
@@ -274,7 +274,7 @@ static inline int refresh_counted(const struct common *c, void *object, unsigned
         return refresh_missed(object, extension, c->global, c->cache);
     append(list, (uintptr_t)object);
     if (sgc_brief_leave(&c->cache->section))
-        return refresh_looks(c->d);
+        return refresh_interrupted(c->d);
     return __builtin_expect(c->d->expired.first != NULL, 0) ? refresh_expires(c->d) : 0;
 }
 

@@ -29,7 +29,7 @@ enum { GETS_DATE = 1, FIRST_ROOM = 8192 };
 
 struct reach {
     uintptr_t start;            /* of the object that the program names */
-    size_t most;                /* objects to be found */
+    size_t max;                 /* objects to be found */
     int error;
     uintptr_t *object;
     size_t count, room, next;
@@ -39,7 +39,7 @@ struct reach {
 __attribute__((unused))
 static inline bool reach_ok(const struct reach *r)
 {
-    return r->next <= r->count && r->count <= r->room && r->count <= r->most && (r->room == 0 || r->object != NULL);
+    return r->next <= r->count && r->count <= r->room && r->count <= r->max && (r->room == 0 || r->object != NULL);
 }
 
 /* ---- memory ---- */
@@ -99,7 +99,7 @@ static void reached(struct reach *r, const struct sgc_object *o)
     sgc_assert(reach_ok(r) && sgc_object_ok(o));
     if (r->error != 0 || !sgc_granule_set_add(&r->seen, o->granule))
         return;
-    if (r->count == r->most)
+    if (r->count == r->max)
         r->error = E2BIG;
     else if (r->count == r->room && !grow(r))
         r->error = ENOMEM;
@@ -108,7 +108,7 @@ static void reached(struct reach *r, const struct sgc_object *o)
 }
 
 /* As a marker takes it. */
-SGC_BLIND static void look_at_word(void *arg, uintptr_t at)
+SGC_BLIND static void reach_word(void *arg, uintptr_t at)
 {
     uintptr_t word = sgc_read_once(at);
     struct sgc_object o;
@@ -117,12 +117,12 @@ SGC_BLIND static void look_at_word(void *arg, uintptr_t at)
         reached(arg, &o);
 }
 
-static void look_through(struct reach *r, uintptr_t start)
+static void reach_through(struct reach *r, uintptr_t start)
 {
     struct sgc_object o;
 
     if (sgc_object_find(start, &o) && o.start == start)
-        sgc_visit_words(o.kind, o.start, o.bytes, look_at_word, r);
+        sgc_visit_words(o.kind, o.start, o.bytes, reach_word, r);
 }
 
 static void walk(void *arg)
@@ -138,7 +138,7 @@ static void walk(void *arg)
         return;                         /* gone: its refresh will say so */
     reached(r, &o);
     for (; r->next < r->count && r->error == 0; r->next++)
-        look_through(r, r->object[r->next] & ~(uintptr_t)GETS_DATE);
+        reach_through(r, r->object[r->next] & ~(uintptr_t)GETS_DATE);
 }
 
 /* ---- dates: world running ---- */
@@ -175,12 +175,12 @@ static int refresh_found(const struct reach *r, const struct wish *w)
     return error;
 }
 
-static int refresh_all(void *object, size_t most, const struct wish *w)
+static int refresh_all(void *object, size_t max, const struct wish *w)
 {
-    struct reach r = { .start = (uintptr_t)object, .most = most };
+    struct reach r = { .start = (uintptr_t)object, .max = max };
     int error;
 
-    if (!sgc_external_look(sgc_mutator_self(), walk, &r))
+    if (!sgc_with_world_stopped(sgc_mutator_self(), walk, &r))
         r.error = EAGAIN;
     error = r.error;
     if (error == 0)

@@ -81,7 +81,7 @@ struct SGC_region *sgc_region_make(uintptr_t owner)
         return NULL;
     sgc_mark_inside_by(counts_inside);
     record->region.owner = owner;
-    record->region.bytes = SGC_REGION_CHUNK_LEAST;
+    record->region.bytes = SGC_REGION_CHUNK_MIN;
     set_head(&record->head, &record->region, sizeof *record);
     return &record->region;
 }
@@ -132,7 +132,7 @@ static void *allocate_alone(struct SGC_region *r, size_t bytes)
 
 static size_t larger(size_t bytes)
 {
-    return bytes < SGC_REGION_CHUNK_MOST ? 2 * bytes + SGC_GRANULE : bytes;
+    return bytes < SGC_REGION_CHUNK_MAX ? 2 * bytes + SGC_GRANULE : bytes;
 }
 
 __attribute__((noinline))
@@ -170,7 +170,7 @@ static struct sgc_region_chunk *take_out(struct SGC_region *r)
     end_use(r);
     if (chunk != NULL)
         sgc_dirty_store(&r->newest, chunk->older);
-    r->bytes = SGC_REGION_CHUNK_LEAST;
+    r->bytes = SGC_REGION_CHUNK_MIN;
     return chunk;
 }
 
@@ -200,7 +200,7 @@ void sgc_region_free_chunks(struct SGC_region *r, bool all)
     struct sgc_region_chunk *chunk;
 
     while ((chunk = take_out(r)) != NULL)
-        if (!all && chunk->older == NULL && chunk->bytes == SGC_REGION_CHUNK_LEAST) {
+        if (!all && chunk->older == NULL && chunk->bytes == SGC_REGION_CHUNK_MIN) {
             keep(r, chunk);
             return;
         } else {

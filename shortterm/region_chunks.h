@@ -48,11 +48,11 @@ struct SGC_region {
 
 /* Bytes of a region's chunks, each about twice as large as the one before: a little less than a power of two, so that there is
  * room for the end byte. */
-enum { SGC_REGION_CHUNK_HEAD = 32, SGC_REGION_CHUNK_LEAST = 4096 - SGC_GRANULE, SGC_REGION_CHUNK_MOST = 262144 - SGC_GRANULE };
+enum { SGC_REGION_CHUNK_HEAD = 32, SGC_REGION_CHUNK_MIN = 4096 - SGC_GRANULE, SGC_REGION_CHUNK_MAX = 262144 - SGC_GRANULE };
 
 static inline bool sgc_region_ok(const struct SGC_region *r)
 {
-    return (r->end == 0 || (r->next <= r->end && r->newest != NULL)) && r->owner != 0 && r->bytes >= SGC_REGION_CHUNK_LEAST &&
+    return (r->end == 0 || (r->next <= r->end && r->newest != NULL)) && r->owner != 0 && r->bytes >= SGC_REGION_CHUNK_MIN &&
            sgc_region_word_ok(sgc_aw_load(&r->word));
 }
 
@@ -70,7 +70,7 @@ uintptr_t sgc_region_record(const struct SGC_region *r);
  * is whole granules. */
 static inline bool sgc_region_has_room(const struct SGC_region *r, size_t bytes)
 {
-    return bytes - 1 < SGC_REGION_CHUNK_MOST && (intptr_t)bytes <= (intptr_t)(r->end - r->next);
+    return bytes - 1 < SGC_REGION_CHUNK_MAX && (intptr_t)bytes <= (intptr_t)(r->end - r->next);
 }
 
 /* By the owner: takes so many bytes, which sgc_region_has_room has found, in whole granules. */

@@ -36,7 +36,7 @@ bool sgc_region_close(struct SGC_region *r);
 void sgc_regions_go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer);
 
 /* The thread ends: dates of its own clocks are over.  Those of global time are somebody else's from now on
- * (shortterm/left_dates.h); its own regions among them are orphans. */
+ * (shortterm/orphan_dates.h); its own regions among them are orphans. */
 void sgc_regions_leave(struct sgc_dates *d);
 
 /* The thread is gone without a word, or is in the parent of a fork: dates of its own clocks, or (`all`) all its dates, are

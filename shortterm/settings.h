@@ -23,7 +23,7 @@ struct sgc_shortterm {
 };
 SGC_INNER struct sgc_shortterm sgc_shortterm;
 
-enum { SGC_EXTENSION_MOST = 65535, SGC_STEP_MOST = 1 << 20 };
+enum { SGC_EXTENSION_MAX = 65535, SGC_STEP_MAX = 1 << 20 };
 
 static inline bool sgc_verifies(void)
 {
@@ -32,7 +32,7 @@ static inline bool sgc_verifies(void)
 
 static inline bool sgc_shortterm_ok(void)
 {
-    return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MOST;
+    return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MAX;
 }
 
 /* There is no memory to count dates: the mode is pin, and that is said.  Under that lock. */

@@ -5,7 +5,7 @@
 #include "alloc/object.h"
 #include "shortterm/findings.h"
 #include "shortterm/global_time.h"
-#include "shortterm/left_dates.h"
+#include "shortterm/orphan_dates.h"
 
 enum {
     STILL_CYCLES = 8,                   /* a clock that has not gone on in so many collections stands still, */
@@ -46,7 +46,7 @@ static void add_still(const struct sgc_mutator *m, bool global, size_t bytes)
 }
 
 /* Said once, until it goes on. */
-static void look_at_clock(struct sgc_dates *d)
+static void check_clock(struct sgc_dates *d)
 {
     d->still = d->ticks == d->ticks_seen ? d->still + 1 : 0;
     d->ticks_seen = d->ticks;
@@ -54,7 +54,7 @@ static void look_at_clock(struct sgc_dates *d)
         add_still(d->owner, false, bytes_of(&d->local));
 }
 
-static void look_at_global_time(void)
+static void check_global_time(void)
 {
     size_t bytes = 0;
 
@@ -65,16 +65,16 @@ static void look_at_global_time(void)
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             bytes += bytes_of(&sgc_dates_of(m)->global);
-    sgc_left_visit_objects(add_bytes, &bytes);
+    sgc_orphan_dates_visit_objects(add_bytes, &bytes);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && bytes >= STILL_BYTES; m = m->next)
         if (sgc_dates_of(m) != NULL && sgc_dates_of(m)->in_time && sgc_dates_of(m)->phase == still.phase)
             add_still(m, true, bytes);
 }
 
-void sgc_still_look(void)
+void sgc_still_find(void)
 {
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
-            look_at_clock(sgc_dates_of(m));
-    look_at_global_time();
+            check_clock(sgc_dates_of(m));
+    check_global_time();
 }

@@ -4,6 +4,6 @@
 #define SGC_SHORTTERM_STILL_H
 
 /* Makes findings of them.  World stopped, once a collection. */
-void sgc_still_look(void);
+void sgc_still_find(void);
 
 #endif

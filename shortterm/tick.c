@@ -9,7 +9,7 @@
 #include "shortterm/clocks.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
-#include "shortterm/left_dates.h"
+#include "shortterm/orphan_dates.h"
 #include "shortterm/start.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
@@ -48,7 +48,7 @@ static inline void tick_global(struct sgc_dates *d)
     if (!sgc_time_pass(d))
         return;
     d->global_ticks++;
-    sgc_left_take(d);
+    sgc_orphan_dates_take(d);
     sgc_clock_go_on(d, &d->global, &d->global_regions);
 }
 

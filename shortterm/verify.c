@@ -15,7 +15,7 @@
 #include "shortterm/expiry_procs.h"
 #include "shortterm/findings.h"
 #include "shortterm/holds.h"
-#include "shortterm/left_dates.h"
+#include "shortterm/orphan_dates.h"
 #include "shortterm/still.h"
 
 enum { MANY_WORDS = 1 << 21 };          /* 16 MB of dates */
@@ -80,10 +80,10 @@ static void hand_over(struct sgc_dates *d)
 {
     size_t due = 0;
 
-    if (sgc_left_over.first == NULL || d == NULL)
+    if (sgc_orphan_dates_over.first == NULL || d == NULL)
         return;
-    sgc_date_queue_visit(&sgc_left_over, count_stretch, &due);
-    sgc_date_queue_join(&d->expired, &sgc_left_over);
+    sgc_date_queue_visit(&sgc_orphan_dates_over, count_stretch, &due);
+    sgc_date_queue_join(&d->expired, &sgc_orphan_dates_over);
     d->due += (uint32_t)due;
 }
 
@@ -94,7 +94,7 @@ static void take_all(void)
     struct sgc_date_pool full = { NULL, UINT32_MAX / 2 };
     sgc_tid_t nobody = 0;
 
-    sgc_date_queue_filter(&sgc_left_over, &full, 2, take_off, &nobody);
+    sgc_date_queue_filter(&sgc_orphan_dates_over, &full, 2, take_off, &nobody);
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             take_thread(sgc_dates_of(m));
@@ -108,8 +108,8 @@ static void take_off_all(void)
 
     sgc_assert(sgc_stopped_by_self());
     if (!sgc_date_list_empty(&unheld))
-        sgc_date_queue_append(&sgc_left_over, &unheld);
-    sgc_date_queue_visit(&sgc_left_over, count_stretch, &over);
+        sgc_date_queue_append(&sgc_orphan_dates_over, &unheld);
+    sgc_date_queue_visit(&sgc_orphan_dates_over, count_stretch, &over);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             sgc_date_queue_visit(&sgc_dates_of(m)->expired, count_stretch, &over);
@@ -122,7 +122,7 @@ static void take_off_all(void)
 void sgc_verify_visit_gone(sgc_visit_dates_t fn, void *arg)
 {
     sgc_assert(sgc_shortterm.counts);
-    sgc_date_queue_visit(&sgc_left_over, fn, arg);
+    sgc_date_queue_visit(&sgc_orphan_dates_over, fn, arg);
     sgc_date_list_visit(&unheld, fn, arg);
 }
 
@@ -155,7 +155,7 @@ static bool mark_dates(struct sgc_marker *marker)
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit(sgc_dates_of(m), mark_stretch, marker);
     sgc_verify_visit_gone(mark_stretch, marker);
-    sgc_left_visit(mark_stretch, marker);
+    sgc_orphan_dates_visit(mark_stretch, marker);
     sgc_holds_visit(mark_hold, marker);
     return true;
 }
@@ -174,7 +174,7 @@ static void mark_by_dates(struct sgc_team *team)
     size_t before = bytes_marked(team);
 
     sgc_a32_store(&marking, 0);
-    sgc_team_look_through(team, &source, false);
+    sgc_team_round(team, &source, false);
     sgc_team_rescan(team, NULL);
     sgc_assert(bytes_marked(team) >= before);
     sgc_aw_store(&kept_bytes, bytes_marked(team) - before);
@@ -188,7 +188,7 @@ void sgc_verify_mark(struct sgc_team *team)
     take_off_all();
     mark_by_dates(team);
     sgc_expired_judge();
-    sgc_still_look();
+    sgc_still_find();
 }
 
 /* ---- threads ---- */

@@ -7,7 +7,7 @@
 #include "shortterm/settings.h"
 
 /* Vain questions: a look at a page's 8 KB of numbers is a small part of what these take. */
-enum { LOOK_EACH = 64 };
+enum { CHECK_EACH = 64 };
 
 SGC_STATE static sgc_a32_t due, vain;
 
@@ -24,7 +24,7 @@ void sgc_watch_in_vain(struct sgc_mutator *self, uint32_t page)
     uint32_t count = sgc_a32_load(&vain) + 1;
 
     sgc_a32_store(&vain, count);
-    if (count % LOOK_EACH != 0)
+    if (count % CHECK_EACH != 0)
         return;
     sgc_section_enter(sgc_section_of(self));
     if (is_watched_in_vain(page)) {

@@ -316,7 +316,7 @@ test_headers += tests/lib/weak_sc.h
 EXTRA_DIST += tests/model/termination.pml tests/model/termination_protocol.pml
 
 # Pacing: the model by itself, the sizes of caches.
-unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_beside tests/unit/gc/pacing/test_endo_rules tests/unit/gc/pacing/test_marker_choice tests/unit/gc/threads/test_spin_wait
+unit_tests += tests/unit/platform/test_caches tests/unit/gc/pacing/test_pacing_rules tests/unit/gc/pacing/test_concurrent_pace tests/unit/gc/pacing/test_endo_rules tests/unit/gc/pacing/test_marker_choice tests/unit/gc/threads/test_spin_wait
 
 # Pacing by [Endo]'s rule: the test hears each question whether a collection is due.
 unit_tests += tests/unit/gc/pacing/test_pacing_endo
@@ -427,8 +427,8 @@ long_test_scripts += tests/check/check_limits_long
 EXTRA_DIST += tests/check/limits_list.c
 
 # How often cycles beside the program begin.
-unit_tests += tests/unit/gc/pacing/test_beside_cycles
-thread_tests += tests/unit/gc/pacing/test_beside_cycles
+unit_tests += tests/unit/gc/pacing/test_concurrent_pace_cycles
+thread_tests += tests/unit/gc/pacing/test_concurrent_pace_cycles
 
 # Stops at the worst places that are known.
 long_test_scripts += tests/check/check_stops_long

@@ -295,24 +295,24 @@ void sgc_span_set_reach(uint32_t page, size_t bytes)
 /* ---- figures and checks ---- */
 
 /* The bytes counted that no thread has taken yet.  One exchange decides which thread gets them, and
- * a thread reads `told` before `count`, so none takes less than nothing.  A thread looks before it
+ * a thread reads `reported` before `count`, so none takes less than nothing.  A thread looks before it
  * exchanges: the words are shared, and one that has nothing to take does not write to them. */
-static size_t take(sgc_aw_t *count, sgc_aw_t *told)
+static size_t take(sgc_aw_t *count, sgc_aw_t *reported)
 {
-    size_t before = sgc_aw_load_acq(told), now = sgc_aw_load_acq(count);
+    size_t before = sgc_aw_load_acq(reported), now = sgc_aw_load_acq(count);
 
     sgc_assert(now - before < SIZE_MAX / 2);
-    return now != before && sgc_aw_cas(told, before, now) ? now - before : 0;
+    return now != before && sgc_aw_cas(reported, before, now) ? now - before : 0;
 }
 
 size_t sgc_span_take_allocated(void)
 {
-    return take(&sgc_spans.allocated, &sgc_spans.allocated_told);
+    return take(&sgc_spans.allocated, &sgc_spans.allocated_reported);
 }
 
 size_t sgc_span_take_freed(void)
 {
-    return take(&sgc_spans.freed, &sgc_spans.freed_told);
+    return take(&sgc_spans.freed, &sgc_spans.freed_reported);
 }
 
 size_t sgc_span_allocated(void)

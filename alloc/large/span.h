@@ -43,7 +43,7 @@ struct sgc_spans {
     struct sgc_lock lock;
     struct sgc_page_lists lists;        /* todo and done only */
     sgc_aw_t allocated, freed;          /* bytes, ever: adds, release; acquire */
-    sgc_aw_t allocated_told, freed_told;        /* so much of them was taken; exchanged */
+    sgc_aw_t allocated_reported, freed_reported;    /* so much of them was taken; exchanged */
 };
 SGC_INNER struct sgc_spans sgc_spans;
 
@@ -81,13 +81,13 @@ bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
 /* Only words that point at the first `bytes` of the object keep it.  By whoever owns the object. */
 void sgc_span_set_reach(uint32_t page, size_t bytes);
 
-/* Sweeps up to `most` spans, giving dead ones back.  False if none was left, or while a mark goes on beside the program.
+/* Sweeps up to `max` spans, giving dead ones back.  False if none was left, or while a mark goes on beside the program.
  * Outside sections. */
-bool sgc_span_sweep(uint32_t most, struct sgc_section *self);
+bool sgc_span_sweep(uint32_t max, struct sgc_section *self);
 
-/* Sweeps up to `most` spans, until some that have exactly `count` pages are among the owner's spare ones, which it
+/* Sweeps up to `max` spans, until some that have exactly `count` pages are among the owner's spare ones, which it
  * says.  Under a guard. */
-bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self);
+bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t max, struct sgc_section *self);
 
 /* Gives the spare spans of an owner back; while a mark goes on beside the program they stay where they are, for the next thread
  * of the owner's number, or the next sweep.  By its thread or by the thread that closes its cache, outside sections. */

@@ -105,16 +105,16 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
 
 /* At most a batch; `kept` counts the spans that are wanted.  While a mark goes on beside the program there are none to be
  * swept: all have been, in this epoch, and what has been freed since is left to the next. */
-static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
+static bool sweep_batch(uint32_t max, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
     struct batch dead = { .count = 0 };
     bool more = true;
 
-    sgc_assert(most <= BATCH);
+    sgc_assert(max <= BATCH);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lists_renew(&sgc_spans.lists);
     sgc_assert(!sgc_heap_is_marking() || sgc_spans.lists.head[SGC_LIST_TODO] == SGC_NO_PAGE);
-    for (; more && most > 0; most--)
+    for (; more && max > 0; max--)
         more = sweep_one(&dead, wanted);
     sgc_unlock(&sgc_spans.lock, self);
     give_back(&dead, self);
@@ -123,36 +123,36 @@ static bool sweep_batch(uint32_t most, const struct wanted *wanted, uint32_t *ke
 }
 
 /* Until there are some that are wanted.  False if no span was left; how many are kept. */
-static bool sweep(uint32_t most, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
+static bool sweep(uint32_t max, const struct wanted *wanted, uint32_t *kept, struct sgc_section *self)
 {
     bool more = true;
 
-    for (uint32_t step; more && *kept == 0 && most > 0; most -= step) {
-        step = most < BATCH ? most : BATCH;
+    for (uint32_t step; more && *kept == 0 && max > 0; max -= step) {
+        step = max < BATCH ? max : BATCH;
         more = sweep_batch(step, wanted, kept, self);
     }
     return more;
 }
 
-bool sgc_span_sweep(uint32_t most, struct sgc_section *self)
+bool sgc_span_sweep(uint32_t max, struct sgc_section *self)
 {
     const struct wanted none = { SGC_NO_OWNER, 0 };
     uint32_t kept = 0;
     bool more;
 
     sgc_guard_enter(self);
-    more = sweep(most, &none, &kept, self);
+    more = sweep(max, &none, &kept, self);
     sgc_guard_leave(self);
     return more;
 }
 
-bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t most, struct sgc_section *self)
+bool sgc_span_sweep_for(uint32_t owner, uint32_t count, uint32_t max, struct sgc_section *self)
 {
     const struct wanted wanted = { owner, count };
     uint32_t kept = 0;
 
     sgc_assert(count != 0);
-    sweep(most, &wanted, &kept, self);
+    sweep(max, &wanted, &kept, self);
     return kept != 0;
 }
 

@@ -4,7 +4,7 @@
 
 struct huge_pages {
     enum sgc_huge_pages wish;
-    bool looked;
+    bool checked;
     size_t page;                /* bytes; 0: none that we could use */
     struct sgc_huge_trials trials;
     sgc_a32_t asked;            /* the system makes huge pages of some of the heap because of us */
@@ -57,10 +57,10 @@ static bool available(void)
 {
     size_t page;
 
-    if (!huge.looked) {
+    if (!huge.checked) {
         page = sgc_mem_huge_page("/sys");
         huge.page = page <= SGC_ARENA / 2 && page > SGC_HUGE_SAMPLE * sgc_heap.os_page ? page : 0;
-        huge.looked = true;
+        huge.checked = true;
     }
     return huge.page != 0;
 }

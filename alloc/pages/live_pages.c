@@ -9,7 +9,7 @@
 
 /* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32 | count. */
 struct live {
-    sgc_aw_t now, most;
+    sgc_aw_t now, max;
 };
 
 struct live_pages {
@@ -54,18 +54,18 @@ static bool newer(uintptr_t word, uint32_t stamp)
 }
 
 /* A thread that read the generation before it changed must not put an old maximum in the place of a new one. */
-static void raise_max(sgc_aw_t *most, uint32_t generation, uint32_t count)
+static void raise_max(sgc_aw_t *max, uint32_t generation, uint32_t count)
 {
-    uintptr_t before = sgc_aw_load(most);
+    uintptr_t before = sgc_aw_load(max);
 
     while (!newer(before, generation) && of_stamp(before, generation) < count &&
-           !sgc_aw_cas(most, before, stamped(generation, count)))
-        before = sgc_aw_load(most);
+           !sgc_aw_cas(max, before, stamped(generation, count)))
+        before = sgc_aw_load(max);
 }
 
 static void count_one(struct live *live, uint32_t epoch, uint32_t generation)
 {
-    raise_max(&live->most, generation, one_more(&live->now, epoch));
+    raise_max(&live->max, generation, one_more(&live->now, epoch));
 }
 
 void sgc_live_pages_count(uint32_t owner)
@@ -84,21 +84,21 @@ void sgc_live_pages_renew(void)
     uint32_t generation = sgc_a32_add(&live_pages.generation, 1) + 1;
     uint32_t now = of_stamp(sgc_aw_load(&live_pages.all.now), sgc_heap.epoch);
 
-    raise_max(&live_pages.all.most, generation, now);
+    raise_max(&live_pages.all.max, generation, now);
 }
 
 size_t sgc_live_pages_max(void)
 {
-    return of_stamp(sgc_aw_load(&live_pages.all.most), sgc_a32_load(&live_pages.generation));
+    return of_stamp(sgc_aw_load(&live_pages.all.max), sgc_a32_load(&live_pages.generation));
 }
 
 /* An owner without a page counted since the maxima began again has what it has in this epoch. */
-static size_t most_of(const struct live *live, uint32_t epoch, uint32_t generation)
+static size_t max_of(const struct live *live, uint32_t epoch, uint32_t generation)
 {
-    uint32_t most = of_stamp(sgc_aw_load(&live->most), generation);
+    uint32_t max = of_stamp(sgc_aw_load(&live->max), generation);
     uint32_t now = of_stamp(sgc_aw_load(&live->now), epoch);
 
-    return most > now ? most : now;
+    return max > now ? max : now;
 }
 
 size_t sgc_live_pages_max_of_owners(uint32_t owners)
@@ -108,6 +108,6 @@ size_t sgc_live_pages_max_of_owners(uint32_t owners)
 
     sgc_assert(owners <= SGC_OWNERS_MAX);
     for (uint32_t owner = 0; live_pages.of != NULL && owner < owners; owner++)
-        sum += most_of(&live_pages.of[owner], sgc_heap.epoch, generation);
+        sum += max_of(&live_pages.of[owner], sgc_heap.epoch, generation);
     return sum;
 }

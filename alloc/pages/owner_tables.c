@@ -5,7 +5,7 @@
 #include "alloc/pages/homes.h"
 #include "alloc/pages/page.h"
 
-enum { TABLES_MOST = 5 };
+enum { TABLES_MAX = 5 };
 
 struct owner_table {
     struct sgc_stretch memory;
@@ -13,7 +13,7 @@ struct owner_table {
 };
 
 struct owner_tables {
-    struct owner_table of[TABLES_MOST];
+    struct owner_table of[TABLES_MAX];
     uint32_t count, reach;          /* tables; owners that have entries */
 };
 
@@ -35,7 +35,7 @@ void *sgc_owner_table_make(size_t entry)
 {
     struct owner_table table = { .entry = entry };
 
-    sgc_assert(entry != 0 && tables.count < TABLES_MOST);
+    sgc_assert(entry != 0 && tables.count < TABLES_MAX);
     if (!sgc_stretch_open(&table.memory, SGC_OWNERS_MAX * entry, sgc_heap.os_page))
         return NULL;
     if (!reach(&table, tables.reach)) {

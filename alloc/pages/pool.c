@@ -180,8 +180,8 @@ void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero)
 
     *zero = dirty == 0;
     consumed = sgc_pool_count(&sgc_pool.dirty, -(size_t)dirty) + sgc_pool_count(&sgc_pool.in_use, count);
-    if (consumed > sgc_aw_load(&sgc_pool.most))
-        sgc_aw_store(&sgc_pool.most, consumed);
+    if (consumed > sgc_aw_load(&sgc_pool.max_consumed))
+        sgc_aw_store(&sgc_pool.max_consumed, consumed);
     raise_lowest();
 }
 

@@ -54,7 +54,7 @@ struct sgc_pool {
     sgc_aw_t in_use;            /* pages handed out */
     sgc_aw_t small;             /* of these, the ones handed out one by one: of small objects */
     sgc_aw_t dirty;             /* free pages with contents */
-    sgc_aw_t most;              /* most pages in use and dirty together so far */
+    sgc_aw_t max_consumed;      /* most pages in use and dirty together so far */
     sgc_aw_t limit;             /* most pages in use and dirty together; SIZE_MAX: none */
     sgc_aw_t returned;          /* bytes given back to the system so far */
     sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
@@ -71,13 +71,13 @@ bool sgc_pool_init(void);
  * Outside sections. */
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
 
-/* Takes up to `most` single pages for an owner, each from where the page rule says; returns how many.  Otherwise the
+/* Takes up to `max` single pages for an owner, each from where the page rule says; returns how many.  Otherwise the
  * same. */
 struct sgc_taken {
     uint32_t page;
     bool zero;
 };
-uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *taken, struct sgc_section *self);
+uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t max, struct sgc_taken *taken, struct sgc_section *self);
 
 /* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
@@ -101,9 +101,9 @@ void sgc_pool_transit_end(uint32_t count);
  * given back.  With no such pages in hand; outside sections. */
 void sgc_pool_transit_wait(struct sgc_section *self);
 
-/* Makes up to `most` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
+/* Makes up to `max` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
  * sections. */
-bool sgc_pool_forget_owner(uint32_t owner, uint32_t most, struct sgc_section *self);
+bool sgc_pool_forget_owner(uint32_t owner, uint32_t max, struct sgc_section *self);
 
 /* Under the lock: free pages of the arena have come, or are of another sort now. */
 void sgc_pool_note_arena(uint32_t arena);

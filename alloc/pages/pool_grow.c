@@ -12,7 +12,7 @@
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
 
-enum { LEAST_PAGES = 8 };       /* less is no heap: one is nobody's, and each size takes one */
+enum { MIN_PAGES = 8 };         /* less is no heap: one is nobody's, and each size takes one */
 
 /* Where no more may be mapped, the rest of the start comes before a whole arena. */
 static const size_t LITTLE = (size_t)64 << 20;
@@ -219,16 +219,16 @@ void sgc_pool_lock_settled(struct sgc_section *self)
 /* A smaller first arena will do where the system grants no more, or little. */
 bool sgc_pool_init(void)
 {
-    uint32_t home = sgc_home_here(), end, want = sgc_limit_mapped() < LITTLE ? LEAST_PAGES : SGC_ARENA_PAGES;
+    uint32_t home = sgc_home_here(), end, want = sgc_limit_mapped() < LITTLE ? MIN_PAGES : SGC_ARENA_PAGES;
 
     sgc_pool_set_limit(sgc_heap.config.limit);
     sgc_free_lists_init();
     sgc_live_pages_init();
-    end = commit_some(0, LEAST_PAGES, want);
+    end = commit_some(0, MIN_PAGES, want);
     if (end == 0) {
         sgc_error("the system refuses to commit the first %zu bytes of the heap; free memory or "
                   "raise the limit on it (ulimit -v, ulimit -l under mlockall, the cgroup)",
-                  (size_t)LEAST_PAGES * SGC_PAGE);
+                  (size_t)MIN_PAGES * SGC_PAGE);
         return false;
     }
     sgc_homes_bind(0, end, home);

@@ -157,15 +157,15 @@ static bool take_one(uint32_t owner, uint32_t near, struct sgc_taken *taken, str
     return false;
 }
 
-uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t most, struct sgc_taken *taken, struct sgc_section *self)
+uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t max, struct sgc_taken *taken, struct sgc_section *self)
 {
     uint32_t n = 0, near = sgc_home_here();
 
-    sgc_assert(owner < SGC_OWNERS_MAX && most != 0);
+    sgc_assert(owner < SGC_OWNERS_MAX && max != 0);
     sgc_lock(&sgc_pool.lock, self);
     if (sgc_heap.homes > 1)
         sgc_free_list_settle(owner, near);
-    while (n < most && take_one(owner, near, &taken[n], self))
+    while (n < max && take_one(owner, near, &taken[n], self))
         n++;
     sgc_unlock(&sgc_pool.lock, self);
     return n;
@@ -203,13 +203,13 @@ void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner
     sgc_unlock(&sgc_pool.lock, self);
 }
 
-bool sgc_pool_forget_owner(uint32_t owner, uint32_t most, struct sgc_section *self)
+bool sgc_pool_forget_owner(uint32_t owner, uint32_t max, struct sgc_section *self)
 {
     uint32_t page;
 
     sgc_assert(owner != SGC_NO_OWNER && owner < SGC_OWNERS_MAX);
     sgc_lock(&sgc_pool.lock, self);
-    for (; most > 0 && (page = sgc_free_list_first(owner)) != SGC_NO_PAGE; most--) {
+    for (; max > 0 && (page = sgc_free_list_first(owner)) != SGC_NO_PAGE; max--) {
         sgc_free_list_remove(page);
         sgc_pool_note_arena(page / SGC_ARENA_PAGES);
     }

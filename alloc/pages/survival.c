@@ -249,10 +249,11 @@ void sgc_survival_check_shapes(void)
 static void keep_page_words(size_t w)
 {
     uint64_t marked = sgc_aw_load(sgc_bits_word(w, sgc_mark_role()));
-    uint64_t stray = marked & ~sgc_aw_load(sgc_bits_word(w, sgc_heap.alloc_role));
+    uint64_t unallocated = marked & ~sgc_aw_load(sgc_bits_word(w, sgc_heap.alloc_role));
 
-    if (stray != 0)
-        complain(granule_of(w, stray), "a mark stands where no object is allocated", "marks of what was freed to be dropped");
+    if (unallocated != 0)
+        complain(granule_of(w, unallocated), "a mark stands where no object is allocated",
+                 "marks of what was freed to be dropped");
     survival.reached[w] = marked;
 }
 
@@ -260,10 +261,10 @@ static void keep_spans(uint32_t arena)
 {
     uint32_t first = arena * SGC_ARENA_PAGES;
     uint64_t marked = sgc_aw_load(sgc_span_word(first, sgc_mark_role()));
-    uint64_t stray = marked & ~sgc_aw_load(sgc_span_word(first, sgc_heap.alloc_role));
+    uint64_t unallocated = marked & ~sgc_aw_load(sgc_span_word(first, sgc_heap.alloc_role));
 
-    if (stray != 0)
-        complain(page_of(first, stray), "a span's mark stands where none is allocated",
+    if (unallocated != 0)
+        complain(page_of(first, unallocated), "a span's mark stands where none is allocated",
                  "marks of what was freed to be dropped");
     survival.spans[arena] = marked;
 }

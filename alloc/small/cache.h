@@ -31,7 +31,8 @@
  *                            while the world is stopped                            freed knows that it was allocated
  *   unused                   the same                            anybody           relaxed: a figure
  *   memory                   under the registry's lock           same              the lock
- *   claimed_told, freed_told the same                            same              program order; stopping the world
+ *   claimed_counted,         the same                            same              program order; stopping the world
+ *   freed_counted
  *
  * Caches are never unmapped: a record may be used again by another thread, so that a late push into an
  * inbox always meets an inbox.
@@ -105,7 +106,7 @@ struct sgc_cache {
     uintptr_t free_tag;             /* the same for the common path of freeing: see sgc_cache_set_tag */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
-    bool took;                      /* a page, since the heap's size was last looked at */
+    bool page_taken;                /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
     uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
@@ -115,7 +116,7 @@ struct sgc_cache {
     uint32_t delivered;             /* pages in which others have freed something, since they were looked through */
     sgc_aw_t claimed;               /* bytes that threads with this cache have ever claimed, */
     sgc_aw_t freed_bytes;           /* and freed explicitly */
-    size_t claimed_told, freed_told;    /* so much of them is in the sums of gc/pacing/counts.h */
+    size_t claimed_counted, freed_counted;  /* so much of them is in the sums of gc/pacing/counts.h */
     struct sgc_lock lock;
     sgc_aw_t inbox;
     uint32_t unmerged;              /* frees of its thread in pages where others have freed, too: alloc/free.c */

@@ -55,7 +55,7 @@ static uint32_t unswept_page(const struct sgc_page_lists *lists)
     return lists->head[SGC_LIST_TODO];
 }
 
-static bool leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self,
+static bool leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, struct sgc_section *self,
                   uint32_t (*next)(const struct sgc_page_lists *))
 {
     struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
@@ -64,20 +64,20 @@ static bool leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_assert(sgc_lock_taken(&cache->lock));
     sgc_lock(&sgc_orphans.lock, self);
-    for (; most > 0 && (page = next(ours)) != SGC_NO_PAGE; most--)
+    for (; max > 0 && (page = next(ours)) != SGC_NO_PAGE; max--)
         leave_one(ours, &orphan_lists[kind][cls], page);
     sgc_unlock(&sgc_orphans.lock, self);
     return next(ours) != SGC_NO_PAGE;
 }
 
-bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max)
 {
-    return leave(cache, kind, cls, most, &cache->section, any_page);
+    return leave(cache, kind, cls, max, &cache->section, any_page);
 }
 
-bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self)
+bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, struct sgc_section *self)
 {
-    return leave(cache, kind, cls, most, self, unswept_page);
+    return leave(cache, kind, cls, max, self, unswept_page);
 }
 
 static bool has_room(uint32_t page)
@@ -138,7 +138,7 @@ static bool may_leave(const struct sgc_page_lists *lists, uint32_t page)
 }
 
 /* One that is not swept yet will be looked at anyway. */
-static void look_at(uint32_t page, struct sgc_sweep_step *step)
+static void update_page(uint32_t page, struct sgc_sweep_step *step)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_page_lists *lists = lists_of(d->kind, d->cls);
@@ -154,13 +154,13 @@ static void look_at(uint32_t page, struct sgc_sweep_step *step)
 }
 
 /* False: none has any news. */
-static bool look_at_some(struct sgc_sweep_step *step)
+static bool update_some(struct sgc_sweep_step *step)
 {
     uint32_t page = SGC_NO_PAGE;
 
     *step = (struct sgc_sweep_step){ .swept = 0 };
     for (; step->swept < SGC_SWEEP_STEP && (page = sgc_orphan_with_news()) != SGC_NO_PAGE; step->swept++)
-        look_at(page, step);
+        update_page(page, step);
     sgc_sweep_announce(step);
     return page != SGC_NO_PAGE;
 }
@@ -172,7 +172,7 @@ void sgc_orphan_drain(struct sgc_section *self)
 
     while (more) {
         sgc_lock(&sgc_orphans.lock, self);
-        more = look_at_some(&step);
+        more = update_some(&step);
         sgc_unlock(&sgc_orphans.lock, self);
         sgc_sweep_give(&step, SGC_NO_OWNER, self);
     }
@@ -195,14 +195,14 @@ static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_p
 }
 
 /* The next orphans with free slots become ours, as many as one short look finds.  Both locks held. */
-static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t most,
+static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t max,
                            bool *more)
 {
     uint32_t found = 0;
 
     sgc_assert(theirs->epoch == sgc_heap.epoch && bin->lists.epoch == sgc_heap.epoch);
     *more = true;
-    for (uint32_t i = 0; i < ADOPT_STEP && found < most && *more; i++) {
+    for (uint32_t i = 0; i < ADOPT_STEP && found < max && *more; i++) {
         uint32_t page = sgc_lists_next_usable(theirs, sgc_tag(SGC_ORPHANS, sgc_heap.epoch), more);
 
         if (page == SGC_NO_PAGE)
@@ -214,7 +214,7 @@ static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct 
 }
 
 /* Both locks are taken, since a page must always be on somebody's list. */
-static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, bool *more)
+static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, bool *more)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
     uint32_t found;
@@ -222,7 +222,7 @@ static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     sgc_lock(&cache->lock, &cache->section);
     sgc_lock(&sgc_orphans.lock, &cache->section);
     sgc_lists_renew(&bin->lists);
-    found = adopt_some(cache, bin, lists_of(kind, cls), most, more);
+    found = adopt_some(cache, bin, lists_of(kind, cls), max, more);
     sgc_unlock(&sgc_orphans.lock, &cache->section);
     sgc_unlock(&cache->lock, &cache->section);
     return found;
@@ -234,7 +234,7 @@ static bool has_candidates(const struct sgc_page_lists *lists)
            lists->head[SGC_LIST_USABLE] != SGC_NO_PAGE;
 }
 
-static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
+static bool may_adopt(uint32_t kind, uint32_t cls, struct sgc_section *self)
 {
     const struct sgc_page_lists *lists = &orphan_lists[kind][cls];
     bool worth;
@@ -247,45 +247,45 @@ static bool worth_a_look(uint32_t kind, uint32_t cls, struct sgc_section *self)
     return worth;
 }
 
-uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most)
+uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max)
 {
     uint32_t found = 0;
     bool more;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_orphan_drain(&cache->section);
-    more = worth_a_look(kind, cls, &cache->section);
-    while (more && found < most)
-        found += adopt_step(cache, kind, cls, most - found, &more);
+    more = may_adopt(kind, cls, &cache->section);
+    while (more && found < max)
+        found += adopt_step(cache, kind, cls, max - found, &more);
     return found;
 }
 
 /* ---- sweeping, and the check ---- */
 
-static bool sweep_class(struct sgc_page_lists *lists, uint32_t *most, struct sgc_section *self)
+static bool sweep_class(struct sgc_page_lists *lists, uint32_t *max, struct sgc_section *self)
 {
     struct sgc_sweep_step step = { .swept = 1 };
 
-    while (step.swept != 0 && *most > 0) {
+    while (step.swept != 0 && *max > 0) {
         sgc_lock(&sgc_orphans.lock, self);
-        sgc_lists_sweep(lists, sgc_tag(SGC_ORPHANS, sgc_heap.epoch), *most, &step);
+        sgc_lists_sweep(lists, sgc_tag(SGC_ORPHANS, sgc_heap.epoch), *max, &step);
         sgc_assert(sgc_aw_load(&sgc_orphans.count) >= step.empties);
         sgc_aw_add(&sgc_orphans.count, -(uintptr_t)step.empties);
         sgc_unlock(&sgc_orphans.lock, self);
         sgc_sweep_give(&step, SGC_NO_OWNER, self);
-        *most -= step.swept;
+        *max -= step.swept;
     }
     return step.swept != 0;
 }
 
 /* The thread that finds no orphans left to sweep may find those that were swept just now on their way to the pool. */
-bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self)
+bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self)
 {
     if (sgc_aw_load_acq(&sgc_orphans.count) == 0 || sgc_heap_is_marking())
         return false;
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
-            if (sweep_class(&orphan_lists[kind][cls], &most, self))
+            if (sweep_class(&orphan_lists[kind][cls], &max, self))
                 return true;
     return false;
 }

@@ -23,18 +23,18 @@ struct sgc_orphans {
 };
 SGC_INNER struct sgc_orphans sgc_orphans;
 
-/* Takes over up to `most` pages with free slots of ended threads and makes them ready for claiming; how many.  Outside
+/* Takes over up to `max` pages with free slots of ended threads and makes them ready for claiming; how many.  Outside
  * sections. */
-uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
+uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max);
 
-/* Makes the pages of a list orphans, at most `most`; true if there are more.  Under the cache's
+/* Makes the pages of a list orphans, at most `max`; true if there are more.  Under the cache's
  * lock. */
-bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most);
+bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max);
 
-/* Makes up to `most` pages of a bin orphans that have not been swept in this epoch, since others
+/* Makes up to `max` pages of a bin orphans that have not been swept in this epoch, since others
  * may have more use for them; true if there are more.  The owner frees nothing there before it has
  * taken its lock and found them gone.  Under the cache's lock. */
-bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, struct sgc_section *self);
+bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, struct sgc_section *self);
 
 /* Makes all of a bin's pages that have free slots orphans, but, if dates are counted by owners
  * (`counted`), not those whose objects may have dates.  World stopped, under the cache's lock, and
@@ -53,9 +53,9 @@ void sgc_orphan_offer(uint32_t page);
  * their class that have room.  Under a guard, outside sections. */
 void sgc_orphan_drain(struct sgc_section *self);
 
-/* Sweeps up to `most` orphans, giving empty ones back.  False if none was left, or while a mark goes on beside the program:
+/* Sweeps up to `max` orphans, giving empty ones back.  False if none was left, or while a mark goes on beside the program:
  * then orphans may be adopted, but not taken down.  Outside sections. */
-bool sgc_orphan_sweep(uint32_t most, struct sgc_section *self);
+bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self);
 
 void sgc_orphan_check(void);
 

@@ -133,10 +133,10 @@ static uint32_t unlist(uint32_t *arrived)
     return page;
 }
 
-static void deliver_some(struct sgc_cache *cache, uint32_t most)
+static void deliver_some(struct sgc_cache *cache, uint32_t max)
 {
     sgc_assert(sgc_lock_taken(&cache->lock));
-    for (; most > 0 && cache->arrived != SGC_NO_PAGE; most--)
+    for (; max > 0 && cache->arrived != SGC_NO_PAGE; max--)
         deliver(cache, unlist(&cache->arrived));
 }
 
@@ -145,7 +145,7 @@ uint32_t sgc_orphan_with_news(void)
 {
     struct sgc_orphan_inbox *in = &sgc_orphan_inbox;
 
-    for (uint32_t most = DELIVER_STEP; most > 0; most--) {
+    for (uint32_t max = DELIVER_STEP; max > 0; max--) {
         uint32_t page;
 
         if (in->arrived == SGC_NO_PAGE && sgc_orphans_have_news())

@@ -12,8 +12,8 @@ SGC_STATE struct sgc_shared sgc_shared;
 
 enum {
     FIRST_BYTES = 512,          /* of a run */
-    LEAST_SHARE = 4,            /* of what was asked for, that a run counts as */
-    LOOK_STEP = 8,              /* pages looked at before the locks are given up for a moment */
+    MIN_SHARE = 4,              /* of what was asked for, that a run counts as */
+    SEARCH_STEP = 8,            /* pages looked at before the locks are given up for a moment */
 };
 
 /* As much as it had before. */
@@ -37,8 +37,8 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
  * that there are not too many of them. */
 static void show(struct sgc_bin *bin, size_t bytes)
 {
-    uint32_t least = bytes_at_once(bin) / LEAST_SHARE;
-    size_t shown = bin->shown + (bytes < least ? least : bytes) / SGC_SHOWN_UNIT;
+    uint32_t min = bytes_at_once(bin) / MIN_SHARE;
+    size_t shown = bin->shown + (bytes < min ? min : bytes) / SGC_SHOWN_UNIT;
 
     bin->shown = (uint8_t)(shown < SGC_SHOWN_ENOUGH ? shown : SGC_SHOWN_ENOUGH);
 }
@@ -86,7 +86,7 @@ static bool claim_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, boo
     *more = !is_served(bin) && sgc_shared_suits(bin);
     if (!*more)
         return is_served(bin);
-    for (uint32_t i = 0; i < LOOK_STEP && *more; i++) {
+    for (uint32_t i = 0; i < SEARCH_STEP && *more; i++) {
         uint32_t page = sgc_orphan_usable(kind, cls, more);
 
         if (page != SGC_NO_PAGE && claim_in_page(cache, kind, cls, page))

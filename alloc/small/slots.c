@@ -60,17 +60,17 @@ static size_t claim_until(const struct place *p, size_t at, size_t end)
     return at;
 }
 
-struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, size_t from, uint32_t most)
+struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, size_t from, uint32_t max)
 {
     struct place p = place_of(page, cls);
     struct sgc_slots s = { from, p.end };
     sgc_aw_t *word;
 
-    sgc_assert(sgc_page_ok(page) && most != 0 && place_ok(&p, s));
+    sgc_assert(sgc_page_ok(page) && max != 0 && place_ok(&p, s));
     if (sgc_find_free(&p.bytes, p.starts, p.end, &s.first, &word) == 0 || s.first >= p.end)
         return (struct sgc_slots){ p.end, p.end };
-    if ((p.end - s.first) > (size_t)most * p.granules)
-        s.end = s.first + (size_t)most * p.granules;
+    if ((p.end - s.first) > (size_t)max * p.granules)
+        s.end = s.first + (size_t)max * p.granules;
     s.end = claim_until(&p, s.first, s.end);
     return s;
 }

@@ -81,9 +81,9 @@ static inline void sgc_word_claim(sgc_aw_t *word, size_t at, uint64_t bits)
 
 /* ---- in a page ---- */
 
-/* Sets the bits of the next free slots of a page, from `from` on, as far as they lie side by side, at most `most`.
+/* Sets the bits of the next free slots of a page, from `from` on, as far as they lie side by side, at most `max`.
  * first == end: none is left. */
-struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, size_t from, uint32_t most);
+struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, size_t from, uint32_t max);
 
 /* How many slots of a page are taken, as far as anybody asks: two looks that mostly end early, where counting would
  * go through all the bits. */

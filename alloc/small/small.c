@@ -92,8 +92,8 @@ static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 /* Makes the next claimed slots ready to be handed out: all that were never used, else a few. */
 static void open_run(struct sgc_bin *bin, char *from, bool cleared)
 {
-    size_t most = (size_t)slots_opened(bin, cleared) * bin->size;
-    char *upto = from >= bin->dirty || (size_t)(bin->end - from) <= most ? bin->end : from + most;
+    size_t max = (size_t)slots_opened(bin, cleared) * bin->size;
+    char *upto = from >= bin->dirty || (size_t)(bin->end - from) <= max ? bin->end : from + max;
 
     bin->limit = cleared ? zeroed_until(bin, from, upto) : fetched_until(bin, upto);
 }
@@ -154,11 +154,11 @@ static bool activate(struct sgc_bin *bin)
 }
 
 /* Free slots of the active page, else of the next one that has any. */
-static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t most, struct sgc_slots *s)
+static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t max, struct sgc_slots *s)
 {
-    sgc_assert(most != 0 && sgc_bin_ok(bin));
+    sgc_assert(max != 0 && sgc_bin_ok(bin));
     while (bin->page != SGC_NO_PAGE || activate(bin)) {
-        *s = sgc_slots_claim(bin->page, cls, bin->next, most);
+        *s = sgc_slots_claim(bin->page, cls, bin->next, max);
         bin->next = s->end;
         if (s->first != s->end)
             return true;
@@ -292,12 +292,12 @@ static void *next_of_batch(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
 
 /* Links all slots of the run that are ready, up to so many bytes of them, behind `last`.  The new last.  They leave the bin
  * before they are linked: left half way, some are in nobody's hands until the next cycle. */
-static void **link_ready(struct sgc_bin *bin, size_t most, void **last)
+static void **link_ready(struct sgc_bin *bin, size_t max, void **last)
 {
     size_t ready = (size_t)(bin->limit - bin->cur);
-    char *slot = bin->cur, *end = slot + (ready < most ? ready : most);
+    char *slot = bin->cur, *end = slot + (ready < max ? ready : max);
 
-    sgc_assert(sgc_bin_has_run(bin) && most <= SIZE_MAX / 2);
+    sgc_assert(sgc_bin_has_run(bin) && max <= SIZE_MAX / 2);
     bin->cur = end;
     sgc_compiler_barrier();
     for (uint32_t size = bin->size; slot != end; slot += size) {
@@ -308,11 +308,11 @@ static void **link_ready(struct sgc_bin *bin, size_t most, void **last)
 }
 
 /* Links a batch behind its first, up to so many bytes in all.  In a section. */
-static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t most, void **last)
+static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max, void **last)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    for (size_t bytes = bin->size; bytes < most;) {
+    for (size_t bytes = bin->size; bytes < max;) {
         void *object = next_of_batch(cache, kind, cls, bytes);
         const char *ready = bin->cur;
 
@@ -323,7 +323,7 @@ static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, si
         bytes += bin->size;
         if (sgc_bin_has_freed(bin) || !sgc_bin_has_run(bin))
             continue;
-        last = link_ready(bin, most - bytes, last);
+        last = link_ready(bin, max - bytes, last);
         bytes += (size_t)(bin->cur - ready);
     }
     *last = NULL;
@@ -336,11 +336,11 @@ static void report_links(void **first)
         sgc_dirty_report(object);
 }
 
-void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first)
+void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, void **first)
 {
-    sgc_assert(sgc_cache_ok(cache) && most > 0);
+    sgc_assert(sgc_cache_ok(cache) && max > 0);
     sgc_section_enter(&cache->section);
-    link_others(cache, kind, cls, (size_t)most * cache->bin[kind][cls].size, first);
+    link_others(cache, kind, cls, (size_t)max * cache->bin[kind][cls].size, first);
     if (sgc_dirty_is_reported())
         report_links(first);
     sgc_section_leave(&cache->section);

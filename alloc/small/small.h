@@ -26,9 +26,9 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 /* A run that has been claimed becomes the bin's, which has none.  In a section. */
 void sgc_bin_give_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page, struct sgc_slots s);
 
-/* Claims slots for a batch that has its first, and links them behind it, to `most` in all: what is ready, or some kilobytes of
+/* Claims slots for a batch that has its first, and links them behind it, to `max` in all: what is ready, or some kilobytes of
  * what the active page has.  Outside sections. */
-void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t most, void **first);
+void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, void **first);
 
 /* The next slot of the claimed run; there must be one.  In a section. */
 __attribute__((always_inline))

@@ -136,14 +136,14 @@ static bool sweep_one(struct sgc_page_lists *lists, uintptr_t tag, struct sgc_sw
     return true;
 }
 
-void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step)
+void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t max, struct sgc_sweep_step *step)
 {
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     step->swept = step->empties = 0;
     sgc_lists_renew(lists);
     if (sgc_heap_is_marking())
         return;
-    while (step->swept < most && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
+    while (step->swept < max && step->swept < SGC_SWEEP_STEP && sweep_one(lists, tag, step))
         step->swept++;
     sgc_sweep_announce(step);
 }

@@ -19,7 +19,7 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag);
  * is no page to look at any more: then *more is false.  Under the lists' lock. */
 uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more);
 
-/* Sweeps up to `most` (and SGC_SWEEP_STEP) pages that were not swept in this epoch.  Empty ones leave the lists and are taken
+/* Sweeps up to `max` (and SGC_SWEEP_STEP) pages that were not swept in this epoch.  Empty ones leave the lists and are taken
  * down: the caller gives them to the pool, which expects them.  None while a mark goes on beside the program: then all pages
  * have been swept but for orphans of this epoch, and these stay.  Under the lists' lock. */
 enum { SGC_SWEEP_STEP = 8 };
@@ -29,7 +29,7 @@ struct sgc_sweep_step {
     uint32_t empties;
     uint32_t empty[SGC_SWEEP_STEP];
 };
-void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t most, struct sgc_sweep_step *step);
+void sgc_lists_sweep(struct sgc_page_lists *lists, uintptr_t tag, uint32_t max, struct sgc_sweep_step *step);
 
 /* An empty page, swept in this epoch, leaves its list and is taken down; what a step has found is announced to the pool before
  * the lock is given up.  Not while a mark goes on beside the program; under the lists' lock. */

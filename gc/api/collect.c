@@ -216,10 +216,10 @@ void GC_set_force_unmap_on_gcollect(int on)
 
 int GC_get_force_unmap_on_gcollect(void)
 {
-    uint32_t said = sgc_a32_load(&force_unmap);
+    uint32_t requested = sgc_a32_load(&force_unmap);
 
-    sgc_assert(said <= 2);
-    if (said == 0 || sgc_option_origin(SGC_OPT_GC_FORCE_UNMAP_ON_GCOLLECT) == SGC_ORIGIN_ENVIRONMENT)
+    sgc_assert(requested <= 2);
+    if (requested == 0 || sgc_option_origin(SGC_OPT_GC_FORCE_UNMAP_ON_GCOLLECT) == SGC_ORIGIN_ENVIRONMENT)
         return sgc_options.force_unmap_on_gcollect;
-    return said == 2;
+    return requested == 2;
 }

@@ -178,18 +178,18 @@ bool sgc_start_begin(struct sgc_start *start)
 /* A thread that has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
 void sgc_start_set_result(void *result)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     struct sgc_start *start = mine;
 
     if (start != NULL) {
         sgc_dirty_store(&start->result, result);
         return;
     }
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     start = newest(pthread_self());
     if (start != NULL)
         sgc_dirty_store(&start->result, result);
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
 }
 
 void sgc_start_registers(pthread_t thread)

@@ -86,10 +86,10 @@ static struct deferred *next_of(const struct deferred *d)
     return (struct deferred *)sgc_aw_load(&d->node.next);
 }
 
-static void look_before(const void *object, struct sgc_finalizer *old)
+static void find_registered(const void *object, struct sgc_finalizer *old)
 {
     sgc_assert(sgc_client_pushing());
-    sgc_finalizer_look(sgc_api_untagged(object), old);
+    sgc_finalizer_find(sgc_api_untagged(object), old);
     for (const struct deferred *d = (void *)deferred.first; d != NULL; d = next_of(d))
         if (sgc_api_untagged(d->object) == sgc_api_untagged(object))
             *old = d->f;
@@ -119,7 +119,7 @@ static void register_later(const char *function, struct sgc_mutator *self, void 
 
     sgc_assert(sgc_client_pushing() && sgc_finalizer_ok(f));
     if ((old_fn != NULL || old_data != NULL) && sgc_heap_contains((uintptr_t)object))
-        look_before(object, &old);
+        find_registered(object, &old);
     if (defer(function, self, object, f))
         answer(&old, old_fn, old_data);
 }

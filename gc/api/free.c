@@ -152,7 +152,7 @@ void GC_free(void *object)
     else if (__builtin_expect(step == SGC_FREE_STEP_CLOSED, 0) && !free_counted(object, cache, granule))
         free_missed(object, cache);
     else if (sgc_brief_leave(&cache->section))
-        sgc_brief_look(&cache->section, NULL);
+        sgc_brief_leave_slowly(&cache->section, NULL);
 }
 
 /* ---- realloc ---- */

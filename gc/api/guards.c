@@ -58,7 +58,7 @@ static inline bool header_ok(const struct sgc_debug_header *h)
     return (uintptr_t)h % SGC_GRANULE == 0 && h->mark == mark_of(h, MARK_IN_USE);
 }
 
-enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes)
+enum sgc_debug_state sgc_debug_state_of(const void *base, size_t bytes)
 {
     const struct sgc_debug_header *h = base;
 
@@ -82,7 +82,7 @@ enum sgc_debug_state sgc_debug_around(const void *object)
     if (!sgc_debug_used() || !sgc_heap_contains(address) || !sgc_object_find(address, &o) ||
         address != o.start + sizeof(struct sgc_debug_header))
         return SGC_DEBUG_NONE;
-    return sgc_debug_look((void *)o.start, o.bytes);
+    return sgc_debug_state_of((void *)o.start, o.bytes);
 }
 
 /* The mark comes last: a collection in between sees no header. */

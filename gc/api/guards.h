@@ -36,7 +36,7 @@ enum sgc_debug_state {
 };
 
 /* The state of the guards around an allocated object of so many bytes, if it has any. */
-enum sgc_debug_state sgc_debug_look(const void *base, size_t bytes);
+enum sgc_debug_state sgc_debug_state_of(const void *base, size_t bytes);
 
 /* The state of the guards around the object whose client has that address; SGC_DEBUG_NONE for any
  * other address. */

@@ -48,14 +48,14 @@ bool sgc_api_set_option(const char *option, long value);
 /* Writes a hook under the GC lock: see gc/collect/client_hooks.h. */
 void sgc_api_set_hook(sgc_aw_t *hook, uintptr_t value);
 
-/* Keeps the value if it is at least `least`; otherwise a message. */
-void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, int least);
+/* Keeps the value if it is at least `min`; otherwise a message. */
+void sgc_api_set_min(const char *function, sgc_a32_t *setting, int value, int min);
 
 /* Another name of the function. */
 #define SGC_API_SAME(function) __attribute__((alias(#function)))
 
 /* GC_set_NAME and GC_get_NAME of what is kept in one word: a hook; a setting that is on or off; one that may be any number; one
- * that is `least` or more. */
+ * that is `min` or more. */
 #define SGC_API_HOOK(name, type, word) \
     void GC_set_##name(type hook) { sgc_api_set_hook(&(word), (uintptr_t)hook); } \
     type GC_get_##name(void) { return (type)sgc_aw_load_acq(&(word)); }
@@ -65,8 +65,8 @@ void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, i
 #define SGC_API_NUMBER(name, type, word) \
     void GC_set_##name(type number) { sgc_aw_store(&(word), number); } \
     type GC_get_##name(void) { return sgc_aw_load(&(word)); }
-#define SGC_API_AT_LEAST(name, least, word) \
-    void GC_set_##name(int number) { sgc_api_set_at_least("GC_set_" #name, &(word), number, least); } \
+#define SGC_API_MIN_NUMBER(name, min, word) \
+    void GC_set_##name(int number) { sgc_api_set_min("GC_set_" #name, &(word), number, min); } \
     int GC_get_##name(void) { return (int)sgc_a32_load(&(word)); }
 
 /* Uncollectable objects are counted in GC_non_gc_bytes. */

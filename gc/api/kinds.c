@@ -78,12 +78,12 @@ static const char *mistake(GC_word descriptor, bool add_size)
 
 static uint32_t make_kind(const struct sgc_kind *kind)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     uint32_t number;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     number = sgc_caches_make_kind(kind);
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     sgc_assert(number >= SGC_KINDS_BUILT_IN && number <= SGC_KINDS);
     return number;
 }

@@ -79,7 +79,7 @@ static inline void *uncollectable(size_t size, uint32_t kind)
             return sgc_bin_finish_zeroed(cache, object, bin->size);
     }
     if (sgc_brief_leave(&cache->section))
-        return sgc_brief_look(&cache->section, object);
+        return sgc_brief_leave_slowly(&cache->section, object);
     return object;
 }
 

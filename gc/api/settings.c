@@ -15,11 +15,11 @@
 #include "gc/pacing/pacing.h"
 #include "gc/collect/start_state.h"
 
-void sgc_api_set_at_least(const char *function, sgc_a32_t *setting, int value, int least)
+void sgc_api_set_min(const char *function, sgc_a32_t *setting, int value, int min)
 {
-    sgc_assert(least >= 0);
-    if (value < least)
-        sgc_warn("%s(%d): expected at least %d; nothing is changed", function, value, least);
+    sgc_assert(min >= 0);
+    if (value < min)
+        sgc_warn("%s(%d): expected at least %d; nothing is changed", function, value, min);
     else
         sgc_a32_store(setting, (uint32_t)value);
 }
@@ -164,9 +164,9 @@ int GC_get_manual_vdb_allowed(void)
     return (int)sgc_a32_load(&incremental.manual_vdb);
 }
 
-SGC_API_AT_LEAST(full_freq, 0, sgc_client_full_freq)
-SGC_API_AT_LEAST(rate, 1, incremental.rate)
-SGC_API_AT_LEAST(max_prior_attempts, 0, sgc_attempts_max)
+SGC_API_MIN_NUMBER(full_freq, 0, sgc_client_full_freq)
+SGC_API_MIN_NUMBER(rate, 1, incremental.rate)
+SGC_API_MIN_NUMBER(max_prior_attempts, 0, sgc_attempts_max)
 
 static void set_time_limit(unsigned long ms, unsigned long ns)
 {

@@ -85,16 +85,16 @@ static size_t tables_bytes(void)
 static size_t records_bytes(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     size_t sum = 0;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     for (uint32_t id = 1; id < caches; id++) {
         const struct sgc_stretch *memory = &sgc_cache_of(id)->memory;
 
         sum += sgc_mem_resident(memory->start, memory->have);
     }
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     return sum;
 }
 
@@ -109,13 +109,13 @@ static size_t metadata_bytes(void)
 
 static uint64_t count_threads(void)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     uint64_t count = 0;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         count += !m->service;
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     sgc_assert(sgc_self == NULL || count > 0);
     return count;
 }

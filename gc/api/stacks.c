@@ -120,13 +120,13 @@ void *GC_get_my_stackbottom(struct GC_stack_base *base)
 /* Is it a handle of a registered thread? */
 static bool is_mutator(const void *handle)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     bool found = false;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
         found = m == handle;
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     return found;
 }
 
@@ -134,8 +134,8 @@ static bool is_mutator(const void *handle)
 static void switch_stack(struct sgc_mutator *of, uintptr_t bottom)
 {
     sgc_assert(sgc_mutator_ok(of));
-    sgc_aw_store_rel(&of->told[1], sgc_aw_load(&of->told[0]));
-    sgc_aw_store_rel(&of->told[0], bottom);
+    sgc_aw_store_rel(&of->reported_bottom[1], sgc_aw_load(&of->reported_bottom[0]));
+    sgc_aw_store_rel(&of->reported_bottom[0], bottom);
     of->bottom = bottom;
     sgc_watch_keep_open(bottom - 1);
 }

@@ -57,18 +57,18 @@ static enum sgc_suspended suspend_other(struct sgc_mutator *self, pthread_t thre
 /* One that has unregistered may have come back since it was looked for: SGC_SUSPENDED_NOT. */
 static enum sgc_suspended suspend_ended(pthread_t thread)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     enum sgc_suspended result = SGC_SUSPENDED_NOBODY;
     struct sgc_start *start;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     if (sgc_world_find(thread) != NULL) {
         result = SGC_SUSPENDED_NOT;
     } else if ((start = sgc_start_ended(thread)) != NULL) {
         start->suspended = true;
         result = SGC_SUSPENDED;
     }
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     return result;
 }
 
@@ -115,30 +115,30 @@ void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
 
 void GC_resume_thread(GC_SUSPEND_THREAD_ID thread)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     struct sgc_mutator *m;
     struct sgc_start *ended;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     if ((m = sgc_world_find(thread)) != NULL)
         sgc_world_unsuspend(m);
     else if ((ended = sgc_start_ended(thread)) != NULL)
         ended->suspended = false;
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
 }
 
 int GC_is_thread_suspended(GC_SUSPEND_THREAD_ID thread)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     struct sgc_mutator *m;
     const struct sgc_start *ended;
     bool suspended;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     if ((m = sgc_world_find(thread)) != NULL)
         suspended = sgc_section_suspended(sgc_section_of(m));
     else
         suspended = (ended = sgc_start_ended(thread)) != NULL && ended->suspended;
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     return suspended;
 }

@@ -218,7 +218,7 @@ void *GC_malloc_explicitly_typed(size_t size, GC_descr descriptor)
     object = sgc_bin_bump(bin);
     *((GC_descr *)(void *)(object + bin->size) - 1) = descriptor;
     if (sgc_brief_leave(&cache->section))
-        return sgc_brief_look(&cache->section, object);
+        return sgc_brief_leave_slowly(&cache->section, object);
     return object;
 }
 

@@ -214,9 +214,9 @@ static struct sgc_mutator *allocator_self(void)
 static void watch(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(sgc_mutator_mine(self));
-    if (r->small && !self->cache.took)
+    if (r->small && !self->cache.page_taken)
         return;
-    self->cache.took = false;
+    self->cache.page_taken = false;
     sgc_heap_watch(self);
 }
 
@@ -364,7 +364,7 @@ static inline void *claim_short_or(size_t bytes, uint32_t kind, struct sgc_cache
         return otherwise(asked_bytes, asked_kind, own);
     cache = own;
     if (sgc_brief_leave_at_last(&cache->section))
-        return sgc_brief_look(&cache->section, object);
+        return sgc_brief_leave_slowly(&cache->section, object);
     return object;
 }
 
@@ -420,7 +420,7 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
         return not_ready(bytes, kind, cache, bin);
     object = sgc_bin_bump(bin);
     if (sgc_brief_leave(&cache->section))
-        return sgc_brief_look(&cache->section, object);
+        return sgc_brief_leave_slowly(&cache->section, object);
     return object;
 }
 

@@ -59,7 +59,7 @@ static inline void *sgc_allocate(size_t bytes, uint32_t kind)
         object = sgc_bin_bump(bin);
     }
     if (sgc_brief_leave(&cache->section))
-        return sgc_brief_look(&cache->section, object);
+        return sgc_brief_leave_slowly(&cache->section, object);
     return object;
 }
 

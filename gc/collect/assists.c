@@ -5,12 +5,12 @@
 #include "gc/collect/attempt.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/phases.h"
-#include "gc/pacing/beside.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
 struct wait {
-    uint64_t began, most_ns;        /* it takes so long at most */
+    uint64_t began, max_ns;         /* it takes so long at most */
 };
 
 struct assist {
@@ -21,7 +21,7 @@ struct assist {
 static void mark_for_a_while(void *arg)
 {
     struct assist *a = arg;
-    uint64_t ns = a->wait.most_ns, now = a->wait.began;
+    uint64_t ns = a->wait.max_ns, now = a->wait.began;
 
     a->worked = sgc_team_assist(&sgc_cycle.team, ns < UINT64_MAX - now ? now + ns : UINT64_MAX);
 }
@@ -33,14 +33,14 @@ static void mark_or_rest(void *arg)
 
     mark_for_a_while(a);
     if (!a->worked)
-        sgc_sleep_ns(a->wait.most_ns);
+        sgc_sleep_ns(a->wait.max_ns);
 }
 
 static void stay(void *arg)
 {
     const struct wait *w = arg;
 
-    sgc_concurrent_wait_over(w->most_ns);
+    sgc_concurrent_wait_over(w->max_ns);
 }
 
 void sgc_assist(struct sgc_mutator *self)
@@ -49,7 +49,7 @@ void sgc_assist(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_world_sleep(self, mark_or_rest, &a);
-    sgc_beside_waited(SGC_ASSIST, sgc_clock_ns() - a.wait.began);
+    sgc_concurrent_pace_waited(SGC_ASSIST, sgc_clock_ns() - a.wait.began);
 }
 
 void sgc_stall(struct sgc_mutator *self)
@@ -58,7 +58,7 @@ void sgc_stall(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_world_sleep(self, stay, &w);
-    sgc_beside_waited(SGC_STALL, sgc_clock_ns() - w.began);
+    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began);
 }
 
 bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns)

@@ -17,7 +17,7 @@
 
 static const char in_object[] = "an object";
 
-struct look {
+struct check {
     struct sgc_gap gap;         /* the first */
     const char *where;          /* words are looked at now */
     bool root;
@@ -27,50 +27,50 @@ struct look {
     uintptr_t shift;            /* what is looked at is a copy of words that lie so much higher */
 };
 
-static void expect_mark(struct look *look, uintptr_t word, const struct sgc_object *o)
+static void expect_mark(struct check *check, uintptr_t word, const struct sgc_object *o)
 {
-    if (!look->notes && look->gap.where == NULL && !sgc_walk_marked(o) && !sgc_dangling_any(o->start, o->bytes))
-        look->gap = (struct sgc_gap){ look->where, word, o->start };
+    if (!check->notes && check->gap.where == NULL && !sgc_walk_marked(o) && !sgc_dangling_any(o->start, o->bytes))
+        check->gap = (struct sgc_gap){ check->where, word, o->start };
 }
 
 /* As a marker takes it: a root that equals an object's first address may also mean the one that ends there. */
-static void look_at(struct look *look, uintptr_t at, uintptr_t word)
+static void check_word(struct check *check, uintptr_t at, uintptr_t word)
 {
     struct sgc_object o;
 
     if (word - sgc_heap.base > sgc_aw_load(&sgc_heap.limit))
         return;
     if (sgc_object_find(word, &o)) {
-        if (sgc_word_keeps(word, &o, look->anywhere))
-            expect_mark(look, at, &o);
-    } else if (look->notes) {
+        if (sgc_word_keeps(word, &o, check->anywhere))
+            expect_mark(check, at, &o);
+    } else if (check->notes) {
         sgc_dangling_note(sgc_granule_number(word));
     }
-    if (look->root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
+    if (check->root && sgc_options.end_byte == SGC_END_BYTE_ROOTS && sgc_object_find(word - 1, &o) &&
         o.start + o.bytes == word)
-        expect_mark(look, at, &o);
+        expect_mark(check, at, &o);
 }
 
 /* Reads memory that was never meant for us, as the marker does. */
 __attribute__((no_sanitize("address", "thread", "undefined")))
-static void look_at_word(void *arg, uintptr_t at)
+static void check_word_at(void *arg, uintptr_t at)
 {
-    struct look *look = arg;
+    struct check *check = arg;
 
     sgc_assert(at % sizeof(uintptr_t) == 0);
-    if (at + look->shift >= look->from)
-        look_at(look, at + look->shift, *(const uintptr_t *)at);
+    if (at + check->shift >= check->from)
+        check_word(check, at + check->shift, *(const uintptr_t *)at);
 }
 
 /* An object or a root may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by
  * this very function, or by a thread that waits in a blocked region. */
-enum { LEAST_STACK = 4096 };            /* bytes */
+enum { STACK_MIN = 4096 };              /* bytes */
 
 static uintptr_t in_use_below(uintptr_t start, size_t bytes)
 {
     uintptr_t sp = 0;
 
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && bytes >= LEAST_STACK; m = m->next)
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && bytes >= STACK_MIN; m = m->next)
         if (m->sp - start < bytes && m->sp > sp)
             sp = m->sp;
     return sp;
@@ -94,89 +94,89 @@ static uintptr_t in_use_around(uintptr_t at, struct sgc_range part, uintptr_t *e
     return in_use_below(stack.start, stack.bytes);
 }
 
-static void look_in_copy(struct look *look, struct sgc_range range, const struct sgc_root_copy *copy)
+static void check_copy(struct check *check, struct sgc_range range, const struct sgc_root_copy *copy)
 {
     uintptr_t end = 0;
 
-    look->shift = copy->from - range.lo;
+    check->shift = copy->from - range.lo;
     for (uintptr_t at = range.lo; at < range.hi; at += sizeof at) {
-        if (at + look->shift >= end)
-            look->from = in_use_around(at + look->shift, copy->part, &end);
-        look_at_word(look, at);
+        if (at + check->shift >= end)
+            check->from = in_use_around(at + check->shift, copy->part, &end);
+        check_word_at(check, at);
     }
-    look->shift = 0;
+    check->shift = 0;
 }
 
-static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
-                         const struct sgc_root_copy *copy)
+static void check_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                       const struct sgc_root_copy *copy)
 {
     static const char *const names[] = {
         [SGC_ROOT_STATIC] = "static data", [SGC_ROOT_ADDED] = "an added root", [SGC_ROOT_STACK] = "a stack",
         [SGC_ROOT_THREAD_LOCAL] = "thread-local data", [SGC_ROOT_DATE] = "the list of dates",
     };
-    struct look *look = arg;
+    struct check *check = arg;
 
     (void)whose;
     sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
-    look->where = names[kind];
-    look->anywhere = sgc_options.all_interior_pointers || kind > SGC_ROOT_ADDED;
+    check->where = names[kind];
+    check->anywhere = sgc_options.all_interior_pointers || kind > SGC_ROOT_ADDED;
     if (copy != NULL) {
-        look_in_copy(look, range, copy);
+        check_copy(check, range, copy);
         return;
     }
-    look->from = in_use_below(range.lo, range.hi - range.lo);
+    check->from = in_use_below(range.lo, range.hi - range.lo);
     for (uintptr_t at = sgc_round_up(range.lo, sizeof at); at + sizeof at <= range.hi; at += sizeof at)
-        look_at_word(look, at);
+        check_word_at(check, at);
 }
 
 /* The words of an object prove nothing if its mark procedure alone knows which of them are
  * pointers; nor do those of an object that may be dead, and only waits to be disclaimed. */
-static void look_in_object(const struct sgc_object *o, void *arg)
+static void check_object(const struct sgc_object *o, void *arg)
 {
-    struct look *look = arg;
-    struct sgc_gap before = look->gap;
+    struct check *check = arg;
+    struct sgc_gap before = check->gap;
 
     if (sgc_kind_uncollectable(o->kind))
-        expect_mark(look, o->start, o);
-    look->from = in_use_below(o->start, o->bytes);
-    if (before.where == NULL && (look->notes || (sgc_walk_marked(o) && !sgc_disclaim_lets_go(o->kind))) &&
-        !sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, look))
-        look->gap = before;
+        expect_mark(check, o->start, o);
+    check->from = in_use_below(o->start, o->bytes);
+    if (before.where == NULL && (check->notes || (sgc_walk_marked(o) && !sgc_disclaim_lets_go(o->kind))) &&
+        !sgc_visit_words(o->kind, o->start, o->bytes, check_word_at, check))
+        check->gap = before;
 }
 
-static void look_at_registered(void *arg, uintptr_t address)
+static void check_registered(void *arg, uintptr_t address)
 {
-    look_at(arg, address, address);
+    check_word(arg, address, address);
 }
 
-static void look_at_all(struct look *look)
+static void check_all(struct check *check)
 {
     sgc_assert(sgc_stopped_by_self());
-    look->root = true;
-    sgc_roots_visit(look_in_root, look, true);
-    look->root = false;
-    look->where = "the tables of finalization";
-    look->anywhere = true;
-    sgc_finalization_visit(look_at_registered, look);
-    look->where = in_object;
-    look->anywhere = sgc_options.all_interior_pointers;
-    sgc_walk_objects(look_in_object, look);
+    check->root = true;
+    sgc_roots_visit(check_root, check, true);
+    check->root = false;
+    check->where = "the tables of finalization";
+    check->anywhere = true;
+    sgc_finalization_visit(check_registered, check);
+    check->where = in_object;
+    check->anywhere = sgc_options.all_interior_pointers;
+    sgc_walk_objects(check_object, check);
 }
 
 void sgc_closure_begin(void)
 {
-    struct look look = { .notes = true };
+    struct check check = { .notes = true };
 
     if (sgc_dangling_begin())
-        look_at_all(&look);
+        check_all(&check);
 }
 
 struct sgc_gap sgc_closure_find_gap(void)
 {
-    struct look look = { .gap = { NULL, 0, 0 } };
+    struct check check = { .gap = { NULL, 0, 0 } };
 
-    look_at_all(&look);
-    return look.gap;
+    check_all(&check);
+    return check.gap;
 }
 
 static void complain(const struct sgc_gap *gap)

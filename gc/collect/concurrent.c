@@ -17,7 +17,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/pacing/beside.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pause_rules.h"
 #include "gc/threads/gc_lock.h"
@@ -77,7 +77,7 @@ static void over(void)
     sgc_turn_withdraw();
 }
 
-static void look_again_later(void)
+static void reopen_later(void)
 {
     sgc_aw_store(&concurrent.again_at, sgc_clock_ns() + AGAIN_NS);
 }
@@ -89,7 +89,7 @@ static void switch_off(void)
     sgc_assert(asked());
     sgc_a32_store_rel(&concurrent.enabled, 0);
     sgc_pacing_concurrent(SGC_PACING_STOPS);
-    look_again_later();
+    reopen_later();
     over();
 }
 
@@ -142,12 +142,12 @@ void sgc_concurrent_ask_again(struct sgc_mutator *self)
         wake_lead(self);
 }
 
-void sgc_concurrent_wait_over(uint64_t most_ns)
+void sgc_concurrent_wait_over(uint64_t max_ns)
 {
     uint64_t began = sgc_clock_ns();
 
-    for (uint32_t now; (now = sgc_a32_load_acq(&concurrent.state)) != IDLE && sgc_clock_ns() - began < most_ns;)
-        sgc_wait(&concurrent.state, now, (int64_t)most_ns);
+    for (uint32_t now; (now = sgc_a32_load_acq(&concurrent.state)) != IDLE && sgc_clock_ns() - began < max_ns;)
+        sgc_wait(&concurrent.state, now, (int64_t)max_ns);
 }
 
 /* ---- the cycle changes hands ---- */
@@ -158,10 +158,10 @@ static bool is_held(void)
 }
 
 /* Asked by the lead between two pieces of work; the other markers do what the lead does. */
-static bool told_to_come_out(void *arg)
+static bool must_yield(void *arg)
 {
     (void)arg;
-    sgc_beside_marked(sgc_team_marked(&sgc_cycle.team));
+    sgc_concurrent_pace_marked(sgc_team_marked(&sgc_cycle.team));
     return is_held();
 }
 
@@ -247,7 +247,7 @@ bool sgc_concurrent_cancel(struct sgc_mutator *self)
 
     sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
     sgc_concurrent_hold();
-    done = sgc_external_look(self, forget, NULL);
+    done = sgc_with_world_stopped(self, forget, NULL);
     sgc_concurrent_release();
     if (done)
         SGC_UPPER(over, (false));
@@ -308,7 +308,7 @@ static void mark(void *arg)
     bool *done = arg;
 
     while (!*done && go_inside()) {
-        *done = sgc_team_go_on(&sgc_cycle.team, told_to_come_out, NULL);
+        *done = sgc_team_go_on(&sgc_cycle.team, must_yield, NULL);
         come_out();
     }
     if (!*done)
@@ -316,10 +316,10 @@ static void mark(void *arg)
 }
 
 /* One round, or a part of it: what it has not come to stays written. */
-static void look_at_written(void *pages)
+static void rescan_written(void *pages)
 {
     if (go_inside()) {
-        sgc_watch_rescan(&sgc_cycle.team, true, told_to_come_out, pages);
+        sgc_watch_rescan(&sgc_cycle.team, true, must_yield, pages);
         sgc_cycle.record.rounds++;
     }
     come_out();
@@ -327,7 +327,7 @@ static void look_at_written(void *pages)
 
 /* Marks, and looks at what was written meanwhile, until the last stop will be short or more rounds do not help.  False: the
  * cycle is over, another thread has finished it or given it up. */
-static bool mark_beside(struct sgc_mutator *self)
+static bool mark_concurrently(struct sgc_mutator *self)
 {
     struct sgc_pause_costs costs = sgc_attempt_costs();
     size_t last = 0, before = 0;
@@ -339,10 +339,10 @@ static bool mark_beside(struct sgc_mutator *self)
         sgc_world_sleep(self, mark, &done);
         if (!done)
             return false;
-        sgc_beside_round(rounds + 1);
+        sgc_concurrent_pace_round(rounds + 1);
         if (!sgc_watch_rearms_running() || !sgc_pause_round_pays(&costs, rounds, last, before))
             return true;
-        sgc_world_sleep(self, look_at_written, &pages);
+        sgc_world_sleep(self, rescan_written, &pages);
         if (!sgc_concurrent_marks())
             return false;
         before = last;
@@ -411,12 +411,12 @@ static void open_again(void *arg)
 
 /* By the lead, since to open a source may take locks for which threads wait in a handler.  The program may ask at the same
  * time: then it is left to that. */
-static void look_again(struct sgc_mutator *self)
+static void reopen_source(struct sgc_mutator *self)
 {
     bool open = false;
 
     sgc_assert(asked() && !sgc_gc_lock_held());
-    look_again_later();
+    reopen_later();
     if (!sgc_upper_marks() && sgc_a32_cas(&concurrent.enabling, 0, 1)) {
         sgc_world_sleep(self, open_again, &open);
         if (open)
@@ -448,7 +448,7 @@ static void lead(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());
     if (!sgc_concurrent_enabled()) {
-        look_again(self);
+        reopen_source(self);
         return;
     }
     sweep_all(self);
@@ -459,7 +459,7 @@ static void lead(struct sgc_mutator *self)
     }
     sgc_turn_offer(self, begin, &b);
     if (b.begun)
-        for (uint32_t attempt = 0; mark_beside(self); attempt++)
+        for (uint32_t attempt = 0; mark_concurrently(self); attempt++)
             if (try_to_finish(self, attempt))
                 break;
     sgc_watch_rest();
@@ -470,9 +470,9 @@ static void lead(struct sgc_mutator *self)
 
 static void say_ruled_out(void)
 {
-    static SGC_STATE sgc_a32_t said;
+    static SGC_STATE sgc_a32_t reported;
 
-    if (sgc_a32_swap(&said, 1) == 0)
+    if (sgc_a32_swap(&reported, 1) == 0)
         sgc_warn("SGC_SHORTTERM=verify looks at what each mark has reached before dates count, with the program stopped; "
                  "collections stop it, although SGC_MODE=concurrent or GC_enable_incremental asks for others. SGC_MODE=stop "
                  "silences this");
@@ -501,7 +501,7 @@ void sgc_concurrent_enable(void)
         if (sgc_watch_open())
             switch_on();
         else if (sgc_watch_may_open_later())
-            look_again_later();
+            reopen_later();
     }
     sgc_a32_store_rel(&concurrent.enabling, 0);
 }

@@ -58,7 +58,7 @@ bool sgc_concurrent_busy(void);
 bool sgc_concurrent_marks(void);
 
 /* Waits until no cycle is busy, but no longer than that.  In a blocked region. */
-void sgc_concurrent_wait_over(uint64_t most_ns);
+void sgc_concurrent_wait_over(uint64_t max_ns);
 
 /* ---- by who has the GC lock, world running ---- */
 

@@ -21,9 +21,9 @@
 /* Under torture small heaps are marked by all, too. */
 static uint32_t wanted_markers(void)
 {
-    int most = sgc_options.markers;
+    int max = sgc_options.markers;
 
-    return (uint32_t)(sgc_options.torture > 0 ? most : sgc_pacing_markers(most));
+    return (uint32_t)(sgc_options.torture > 0 ? max : sgc_pacing_markers(max));
 }
 
 /* A thread that has disabled collections meanwhile will enable them: nothing is wrong with the next

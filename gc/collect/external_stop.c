@@ -21,7 +21,7 @@ SGC_STATE static struct external external;
 
 struct stop {
     struct sgc_mutator *self;
-    void (*look)(void *arg);            /* NULL: the world stays as it is */
+    void (*fn)(void *arg);              /* NULL: the world stays as it is */
     void *arg;
     bool again;                         /* the stop has been given up for a signal, which is taken before the next try */
 };
@@ -34,16 +34,16 @@ static void each_cache(void (*change)(struct sgc_cache *cache))
 
 /* Caches keep what they have: if a look took it from them, a program that looks often would claim anew each time, and what it
  * claims counts as allocated.  A look within a look finds it done. */
-static void look(void *arg)
+static void with_claims_hidden(void *arg)
 {
     const struct stop *e = arg;
     bool within = external.looking;
 
-    sgc_assert(sgc_stopped_by_self() && e->look != NULL);
+    sgc_assert(sgc_stopped_by_self() && e->fn != NULL);
     external.looking = true;
     if (!within)
         each_cache(sgc_cache_hide_claimed);
-    e->look(e->arg);
+    e->fn(e->arg);
     if (!within)
         each_cache(sgc_cache_take_back);
     external.looking = within;
@@ -58,9 +58,9 @@ static void external_stop_at_snapshot(void *arg)
     sgc_cycle_begin(&record, 0, SGC_REASON_EXPLICIT);
     external.stopped = sgc_world_stop(e->self, 1, &record);
     e->again = !external.stopped && sgc_world_interrupted();
-    if (!external.stopped || e->look == NULL)
+    if (!external.stopped || e->fn == NULL)
         return;
-    look(e);
+    with_claims_hidden(e);
     sgc_world_resume(e->self);
 }
 
@@ -107,13 +107,13 @@ bool sgc_external_stop(struct sgc_mutator *self)
 }
 
 /* In a world that stands still already modules may have gone since. */
-bool sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg)
+bool sgc_with_world_stopped(struct sgc_mutator *self, void (*fn)(void *arg), void *arg)
 {
-    struct stop e = { .self = self, .look = fn, .arg = arg };
+    struct stop e = { .self = self, .fn = fn, .arg = arg };
     bool closed;
 
     if (sgc_stopped_by_self())
-        return sgc_roots_snapshot(look, &e);
+        return sgc_roots_snapshot(with_claims_hidden, &e);
     if (!external_stop(&e, &closed))
         return false;
     sgc_gc_lock_leave(closed);

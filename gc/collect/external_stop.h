@@ -13,6 +13,6 @@ void sgc_external_resume(struct sgc_mutator *self);
 
 /* Runs fn(arg) in the stopped world, where exactly the allocated objects look allocated: what caches have claimed looks free
  * meanwhile.  Roots are as the list of modules says, and stay mapped.  False as above. */
-bool sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
+bool sgc_with_world_stopped(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
 
 #endif

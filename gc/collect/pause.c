@@ -10,7 +10,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/finalize.h"
-#include "gc/pacing/beside.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/binding.h"
@@ -18,7 +18,7 @@
 #include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
-SGC_STATE static bool told;                     /* of a thread whose stacks are unknown */
+SGC_STATE static bool reported;                 /* of a thread whose stacks are unknown */
 
 /* ---- the helper markers' threads: they sleep between marks, and are no mutators: they write nothing into the heap, and no
  * stop waits for them, since the thread whose mark it is has them out first ---- */
@@ -75,12 +75,12 @@ static bool start_one(void)
  * out.  With fewer cores than markers that one is not needed. */
 static void settle_cores(struct sgc_team *team)
 {
-    uint32_t together = team->config.most - team->config.stay_out;
+    uint32_t together = team->config.max_markers - team->config.stay_out;
 
     sgc_binding_prepare((uint32_t)sgc_options.markers);
     if (sgc_binding_cores() >= together || team->made > together)
         return;
-    team->config.most = together;
+    team->config.max_markers = together;
     team->config.stay_out = 0;
 }
 
@@ -103,14 +103,14 @@ void sgc_cycle_start_helpers(uint32_t want)
     keep_off(team, want);
     if (want > 1)
         want += team->config.stay_out;
-    if (want > team->config.most)
-        want = team->config.most;
+    if (want > team->config.max_markers)
+        want = team->config.max_markers;
     while (team->made < want)
         if (!start_one()) {
             sgc_warn("the system refuses marker thread %u of %u; the collector marks with %u. Raise the limit on threads "
                      "(ulimit -u, the cgroup's pids.max) or lower GC_MARKERS",
-                     team->made, team->config.most - 1, team->made);
-            team->config.most = team->made;
+                     team->made, team->config.max_markers - 1, team->made);
+            team->config.max_markers = team->made;
             team->config.stay_out = 0;
             return;
         }
@@ -162,9 +162,9 @@ static void clear_before(void)
 /* Objects that only its frames hold would be lost. */
 static void report_unknown_stack(void)
 {
-    if (sgc_cycle.unknown <= 0 || told)
+    if (sgc_cycle.unknown <= 0 || reported)
         return;
-    told = true;
+    reported = true;
     sgc_warn("nothing is collected: thread %d is not scanned, since the system does not say where its stack lies or what of "
              "it can be read. Let a filter of system calls allow rt_sigprocmask and mincore", (int)sgc_cycle.unknown);
 }
@@ -202,7 +202,7 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, void (*pause)(st
     }
     SGC_EVENT(resumed, &c->record);
     sgc_client_after();
-    sgc_roots_look_for_other_collector();
+    sgc_roots_find_other_collector();
     sgc_report_faults();
     return true;
 }
@@ -215,7 +215,7 @@ void sgc_cycle_close(void)
     sgc_finalization_after();
     SGC_UPPER(over, (true));
     c->record.allocated_bytes = sgc_pacing_cycle_done(c->totals.bytes);
-    sgc_beside_fill(&c->record);
+    sgc_concurrent_pace_fill(&c->record);
     sgc_cycle_finish(&c->record);
     sgc_aw_store(&sgc_client_gc_no, c->record.cycle);
     SGC_EVENT(cycle_end, &c->record);
@@ -235,13 +235,13 @@ bool sgc_cycle_init(void)
             .stack_bytes = sgc_options.mark_stack_limit,
             .stack_form = (enum sgc_stack_form)sgc_options.stack_form,
         },
-        .most = (uint32_t)sgc_options.markers + stay_out,
+        .max_markers = (uint32_t)sgc_options.markers + stay_out,
         .stay_out = stay_out,
         .balance = sgc_options.balance,
         .steal = (enum sgc_steal)sgc_options.steal,
         .termination = (enum sgc_termination_form)sgc_options.termination,
         .markbit = (enum sgc_markbit)sgc_options.markbit,
-        .beside = (uint32_t)sgc_options.concurrent_markers,
+        .concurrent_markers = (uint32_t)sgc_options.concurrent_markers,
     };
 
     if (sgc_team_init(&sgc_cycle.team, &config))

@@ -172,14 +172,14 @@ static void fill_page_figures(struct sgc_cycle_record *r)
     struct sgc_page_figures f;
 
     sgc_policy_figures(&f);
-    r->pages_consumed_most = f.max_consumed;
+    r->pages_consumed_max = f.max_consumed;
     for (int i = 0; i < SGC_SOURCES; i++)
         r->pages_taken += f.taken[i];
     r->pages_fresh = sgc_pages_fresh(&f);
     r->pages_remote = f.remote;
     r->pages_foreign = f.foreign;
     r->pages_far = f.far;
-    r->pages_live_most = f.max_live;
+    r->pages_live_max = f.max_live;
 }
 
 static void fill_record(struct sgc_cycle *c)
@@ -276,11 +276,11 @@ static bool attempt_roots(struct sgc_cycle *c)
 static bool attempt_mark(struct sgc_cycle *c)
 {
     size_t pages = 0;
-    bool looked = c->stops != 0 && sgc_watch_rescan(&c->team, false, is_over, &pages);
+    bool rescanned = c->stops != 0 && sgc_watch_rescan(&c->team, false, is_over, &pages);
 
     SGC_EVENT(roots_done, &c->record);
     c->record.written_pages = pages;
-    c->complete = looked && (c->deadline == UINT64_MAX || sgc_team_go_on_flagged(&c->team, is_over, NULL));
+    c->complete = rescanned && (c->deadline == UINT64_MAX || sgc_team_go_on_flagged(&c->team, is_over, NULL));
     return true;
 }
 

@@ -88,18 +88,18 @@ static bool start_heap(void)
     return true;
 }
 
-enum { SHARE_BESIDE = 4 };              /* of so many markers one marks beside the program, which has the other processors */
+enum { CONCURRENT_SHARE = 4 };          /* of so many markers one marks beside the program, which has the other processors */
 
 static void settle_concurrent_markers(void)
 {
-    int *beside = &sgc_options.concurrent_markers;
+    int *concurrent = &sgc_options.concurrent_markers;
 
-    if (*beside == 0)
-        *beside = sgc_options.markers / SHARE_BESIDE;
-    if (*beside == 0)
-        *beside = 1;
-    if (*beside > sgc_options.markers)
-        *beside = sgc_options.markers;
+    if (*concurrent == 0)
+        *concurrent = sgc_options.markers / CONCURRENT_SHARE;
+    if (*concurrent == 0)
+        *concurrent = 1;
+    if (*concurrent > sgc_options.markers)
+        *concurrent = sgc_options.markers;
 }
 
 static void settle_markers(void)
@@ -138,7 +138,7 @@ static bool start_all(void)
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
                  "dlopened modules are not scanned. Keep such pointers reachable otherwise");
-    sgc_roots_look_for_other_collector();
+    sgc_roots_find_other_collector();
     if (sgc_options.print_options)
         sgc_options_print();
     return true;
@@ -191,11 +191,11 @@ struct sgc_mutator *sgc_mutator_admit(void)
 
 struct sgc_mutator *sgc_mutator_adopt(void)
 {
-    static SGC_STATE sgc_a32_t said;
+    static SGC_STATE sgc_a32_t reported;
 
     if (sgc_mutator_registering() || (!sgc_init_done() && !sgc_init_now()))
         return NULL;
-    if (sgc_self == NULL && sgc_a32_swap(&said, 1) == 0)
+    if (sgc_self == NULL && sgc_a32_swap(&reported, 1) == 0)
         sgc_warn("thread %d allocates without being registered; it is registered from now on. Create "
                  "threads with GC_pthread_create (define GC_THREADS before including gc.h), call "
                  "GC_register_my_thread first, or start the program with sgc-run",

@@ -11,7 +11,7 @@
 static const uint64_t LONGEST_NS = UINT64_C(1000000000);
 
 /* Between two looks whether any thread of the program runs. */
-static const uint64_t FIRST_LOOK_NS = 500000, LAST_LOOK_NS = 50000000;
+static const uint64_t FIRST_POLL_NS = 500000, MAX_POLL_NS = 50000000;
 
 struct turn {
     sgc_turn_t *stop;
@@ -35,7 +35,7 @@ static void make(struct sgc_mutator *self, uintptr_t from)
 /* Until nobody has to be waited for, or the time is over. */
 static void wait_for_taker(void *arg)
 {
-    uint64_t until = *(const uint64_t *)arg, slice = FIRST_LOOK_NS;
+    uint64_t until = *(const uint64_t *)arg, slice = FIRST_POLL_NS;
 
     while (sgc_clock_ns() < until && sgc_registry_anybody_runs()) {
         uint32_t now = sgc_a32_load_acq(&sgc_turn_word);
@@ -43,7 +43,7 @@ static void wait_for_taker(void *arg)
         if (now == SGC_TURN_NONE)
             return;
         sgc_wait(&sgc_turn_word, now, (int64_t)slice);
-        slice = slice < LAST_LOOK_NS ? slice * 2 : slice;
+        slice = slice < MAX_POLL_NS ? slice * 2 : slice;
     }
 }
 

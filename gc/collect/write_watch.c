@@ -28,8 +28,8 @@ struct watch {
     sgc_aw_t changing;                  /* the one that is being opened, or closed; 0: none */
     bool lost;                          /* since it was opened something could not be collected */
     int error;                          /* why there was none when one was opened last */
-    sgc_aw_t *said;                     /* what has been said, a bit each: shared with the children of forks */
-    sgc_aw_t said_here;                 /* the same, where nothing can be shared */
+    sgc_aw_t *reported;                 /* what has been said, a bit each: shared with the children of forks */
+    sgc_aw_t reported_here;             /* the same, where nothing can be shared */
     uint64_t written[AT_ONCE][SGC_WRITTEN_WORDS];
 };
 
@@ -91,26 +91,26 @@ static void close_source(void)
 }
 
 /* The errors of a server come in each of its children, too, which need not report them again. */
-static void share_what_is_said(void)
+static void share_reported(void)
 {
-    if (watch.said == NULL)
-        watch.said = sgc_mem_obtain_shared(sizeof *watch.said);
-    if (watch.said == NULL)
-        watch.said = &watch.said_here;
+    if (watch.reported == NULL)
+        watch.reported = sgc_mem_obtain_shared(sizeof *watch.reported);
+    if (watch.reported == NULL)
+        watch.reported = &watch.reported_here;
 }
 
-static bool is_said(uint32_t what)
+static bool was_reported(uint32_t what)
 {
     uintptr_t bit = (uintptr_t)1 << what % 64;
 
-    sgc_assert(watch.said != NULL);
-    return (sgc_aw_or(watch.said, bit) & bit) != 0;
+    sgc_assert(watch.reported != NULL);
+    return (sgc_aw_or(watch.reported, bit) & bit) != 0;
 }
 
 /* At the start it is said each time: somebody has asked. */
 static void say_refused(const char *name, const struct sgc_dirty_refusal *why, const char *when, const char *then)
 {
-    if (is_said((uint32_t)why->error) && when != at_start)
+    if (was_reported((uint32_t)why->error) && when != at_start)
         return;
     sgc_warn("SGC_DIRTY=%s does not work %s: %s%s%s; %s", name, when, why->step, why->error != 0 ? ": " : "",
              why->error != 0 ? strerror(why->error) : "", then);
@@ -158,7 +158,7 @@ static bool open_wanted(const char *when)
 
 bool sgc_watch_open(void)
 {
-    share_what_is_said();
+    share_reported();
     return source() != NULL || open_wanted(at_start);
 }
 
@@ -259,7 +259,7 @@ static bool arm_all(void)
         each_run(arena, arm_pages, &armed);
     if (armed.wanted != 0 && armed.refused == armed.wanted)
         return false;
-    if (armed.refused != 0 && !is_said(UNWATCHED))
+    if (armed.refused != 0 && !was_reported(UNWATCHED))
         sgc_warn("SGC_DIRTY=%s: %zu of %zu ranges of the heap cannot be watched and count as written, which makes pauses "
                  "longer. Let the process have more mappings (vm.max_map_count) or memory", source()->name, armed.refused,
                  armed.wanted);
@@ -312,17 +312,17 @@ void sgc_watch_keep_open(uintptr_t stack)
 /* A thread that says on which stack it goes on still stands on another one for a moment. */
 static void keep_stacks_open(void)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
 
     if (source()->keep_open == NULL)
         return;
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
         sgc_watch_keep_open(m->stack.high - 1);
-        sgc_watch_keep_open(sgc_aw_load_acq(&m->told[0]) - 1);
-        sgc_watch_keep_open(sgc_aw_load_acq(&m->told[1]) - 1);
+        sgc_watch_keep_open(sgc_aw_load_acq(&m->reported_bottom[0]) - 1);
+        sgc_watch_keep_open(sgc_aw_load_acq(&m->reported_bottom[1]) - 1);
     }
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
 }
 
 /* ---- what was written ---- */

@@ -6,7 +6,7 @@
  *             no cycle marks                                  who switches stacks
  *   changing  who opens or closes a source                  the child of a fork, alone      release / acquire
  *   manual    who chooses the mode, before that               who enables them                relaxed: one word
- *   said      any process that has it, adds a bit         same                            acquire-release RMW
+ *   reported  any process that has it, adds a bit         same                            acquire-release RMW
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
  *
  * A source may be lost: the program closes all descriptors, forks, or has filters of system calls set up.  In the middle of a

@@ -96,7 +96,7 @@ bool sgc_option_is_foreign(const char *name, size_t length)
 
 enum { LONGEST = 48 };                  /* no name is longer; longer ones get no suggestion */
 
-static int least(int a, int b, int c)
+static int min_of_three(int a, int b, int c)
 {
     int ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -116,7 +116,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
         row[0] = (int)i;
         for (size_t j = 1; j <= b_length; j++) {
             int above = row[j];
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            row[j] = min_of_three(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
             diagonal = above;
         }
     }

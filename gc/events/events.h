@@ -81,13 +81,13 @@ struct sgc_cycle_record {
     uint64_t steals;                /* thefts between them, */
     uint64_t stolen;                /* and pieces of work stolen; */
     uint64_t steals_far;            /* of the thefts, those from another memory node */
-    uint64_t pages_consumed_most;   /* the counters of [Endo] 2.4, since the start: see alloc/page_supply.h */
+    uint64_t pages_consumed_max;    /* the counters of [Endo] 2.4, since the start: see alloc/page_supply.h */
     uint64_t pages_taken;
     uint64_t pages_fresh;           /* of these, without contents */
     uint64_t pages_remote;
     uint64_t pages_foreign;
     uint64_t pages_far;             /* of another memory node */
-    uint64_t pages_live_most;
+    uint64_t pages_live_max;
 
     uint64_t earlier_stops;         /* of a concurrent cycle; 0: the cycle was one stop */
     uint64_t earlier_stops_ns;      /* how long they took in all, */

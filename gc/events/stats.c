@@ -91,7 +91,7 @@ static void take_last(struct sgc_cycle_totals *t, const struct sgc_cycle_record 
     t->root_bytes = r->root_bytes;
     t->threads_stopped = r->threads_stopped;
     t->threads_blocked = r->threads_blocked;
-    t->pages_consumed_most = r->pages_consumed_most;
+    t->pages_consumed_max = r->pages_consumed_max;
     t->pages_taken = r->pages_taken;
     t->pages_fresh = r->pages_fresh;
     t->pages_foreign = r->pages_foreign;
@@ -154,10 +154,10 @@ static void on_thread_registered(void *context, sgc_tid_t tid)
     sgc_assert(tid > 0);
     (void)context, (void)tid;
     uintptr_t threads = sgc_aw_add_relaxed(&counters.threads, 1) + 1;
-    uintptr_t most = sgc_aw_load(&counters.threads_max);
+    uintptr_t seen = sgc_aw_load(&counters.threads_max);
 
-    while (threads > most && !sgc_aw_cas(&counters.threads_max, most, threads))
-        most = sgc_aw_load(&counters.threads_max);
+    while (threads > seen && !sgc_aw_cas(&counters.threads_max, seen, threads))
+        seen = sgc_aw_load(&counters.threads_max);
     sgc_aw_add_relaxed(&counters.threads_registered, 1);
 }
 

@@ -32,7 +32,7 @@ struct sgc_cycle_totals {
     uint64_t heap_bytes_max;
     /* of the last cycle */
     uint64_t live_bytes, heap_bytes, free_bytes, root_bytes, threads_stopped, threads_blocked;
-    uint64_t pages_consumed_most, pages_taken, pages_fresh, pages_foreign, pages_far;
+    uint64_t pages_consumed_max, pages_taken, pages_fresh, pages_foreign, pages_far;
     uint64_t last_pause_ns, last_stop_ns, last_end_ns;
 };
 

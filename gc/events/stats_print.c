@@ -83,11 +83,12 @@ static void print_concurrent(const struct sgc_cycle_record *r)
     sgc_log_text(&line);
 }
 
-static void add_pages(struct sgc_line *line, uint64_t most, uint64_t taken, uint64_t fresh, uint64_t foreign, uint64_t far)
+static void add_pages(struct sgc_line *line, uint64_t consumed, uint64_t taken, uint64_t fresh, uint64_t foreign, uint64_t far)
 {
     sgc_assert(sgc_log_line_ok(line));
-    sgc_line_add(line, "pages: at most %lu consumed, %lu taken, %lu of them fresh, %lu foreign, %lu far", (unsigned long)most,
-                 (unsigned long)taken, (unsigned long)fresh, (unsigned long)foreign, (unsigned long)far);
+    sgc_line_add(line, "pages: at most %lu consumed, %lu taken, %lu of them fresh, %lu foreign, %lu far",
+                 (unsigned long)consumed, (unsigned long)taken, (unsigned long)fresh, (unsigned long)foreign,
+                 (unsigned long)far);
 }
 
 static void print_details(const struct sgc_cycle_record *r)
@@ -112,7 +113,7 @@ static void print_details(const struct sgc_cycle_record *r)
     if (sgc_nodes() > 1)
         sgc_line_add(&line, ", %lu of them from another node", (unsigned long)r->steals_far);
     sgc_line_add(&line, "; ");
-    add_pages(&line, r->pages_consumed_most, r->pages_taken, r->pages_fresh, r->pages_foreign, r->pages_far);
+    add_pages(&line, r->pages_consumed_max, r->pages_taken, r->pages_fresh, r->pages_foreign, r->pages_far);
     sgc_log_text(&line);
 }
 
@@ -181,7 +182,7 @@ static void print_distribution(const char *what, const struct sgc_distribution *
     sgc_log_text(&line);
 }
 
-static void print_beside(const struct sgc_cycle_totals *c)
+static void print_concurrent_cycles(const struct sgc_cycle_totals *c)
 {
     struct sgc_line line;
 
@@ -227,7 +228,7 @@ static void print_pages(const struct sgc_cycle_totals *c)
     struct sgc_line line;
 
     sgc_line_start(&line);
-    add_pages(&line, c->pages_consumed_most, c->pages_taken, c->pages_fresh, c->pages_foreign, c->pages_far);
+    add_pages(&line, c->pages_consumed_max, c->pages_taken, c->pages_fresh, c->pages_foreign, c->pages_far);
     sgc_line_add(&line, " until the last collection");
     sgc_log_text(&line);
 }
@@ -248,7 +249,7 @@ void sgc_stats_at_exit(void)
         print_distribution("marking", &totals.mark);
         print_marking(&totals.cycle, totals.mark.total);
         if (totals.cycle.concurrent > 0)
-            print_beside(&totals.cycle);
+            print_concurrent_cycles(&totals.cycle);
         print_pages(&totals.cycle);
     }
     print_heap(&totals);

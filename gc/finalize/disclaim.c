@@ -116,7 +116,7 @@ void sgc_disclaim_keep(struct sgc_team *team)
     if (mark_from_kinds == 0 || sgc_finding_leaks())
         return;
     sgc_walk_dead(mark_from_kinds, keep_contents, sgc_team_first(team));
-    sgc_team_look_through(team, NULL, true);
+    sgc_team_round(team, NULL, true);
     sgc_team_rescan(team, NULL);
 }
 
@@ -134,8 +134,8 @@ static bool has_left(const struct sgc_mutator *m)
 {
     const struct sgc_stack_bounds *alternate = m->altstack.low != 0 ? &m->altstack : NULL;
 
-    return sgc_mutator_left_at(m, m->disclaiming, m->sp, alternate) ||
-           sgc_mutator_left_at(m, m->disclaiming, m->interrupted, alternate);
+    return sgc_mutator_frame_left(m, m->disclaiming, m->sp, alternate) ||
+           sgc_mutator_frame_left(m, m->disclaiming, m->interrupted, alternate);
 }
 
 /* The frame from which the procedure was called has the object's address; when nothing leads to that, the frame is gone, and
@@ -251,11 +251,11 @@ static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
 
 /* GC lock held, but for the call of each procedure.  Whether the thread still asks, since a collection may have let in another,
  * and whether the object is still the one that was there, is only known when the GC lock is held again. */
-static void ask(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold, size_t most, uint32_t *offered)
+static void ask(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold, size_t max, uint32_t *offered)
 {
     uintptr_t object;
 
-    while (most-- > 0 && (object = take_next()) != 0) {
+    while (max-- > 0 && (object = take_next()) != 0) {
         bool dead;
 
         sgc_gc_lock_release_for(hold);
@@ -279,7 +279,7 @@ static void settle(const struct sgc_mutator *self)
     all.freed = 0;
 }
 
-bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
+bool sgc_disclaim_run(struct sgc_mutator *self, size_t max, uintptr_t entry)
 {
     uintptr_t now = sgc_stack_pointer();
     struct sgc_gc_lock_hold hold;
@@ -289,7 +289,7 @@ bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry)
         return false;
     close_gate(self, &hold);
     if (begin(self, now)) {
-        ask(self, &hold, most, &offered);
+        ask(self, &hold, max, &offered);
         settle(self);
         end(self);
     }

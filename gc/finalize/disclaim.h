@@ -58,7 +58,7 @@ void sgc_disclaim_mark(struct sgc_team *team);
 
 /* Asks about up to so many objects, unless somebody does that already; true if any was freed.  `entry`: as for
  * sgc_finalizers_poll.  On a mutator, outside sections. */
-bool sgc_disclaim_run(struct sgc_mutator *self, size_t most, uintptr_t entry);
+bool sgc_disclaim_run(struct sgc_mutator *self, size_t max, uintptr_t entry);
 
 /* The program frees the object: nobody is to be asked about it. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind);

@@ -151,7 +151,7 @@ void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finaliz
 
 /* Stores the finalizer that is registered for the object in *f (fn NULL: there is none).  World
  * stopped by the caller. */
-void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f);
+void sgc_finalizer_find(uintptr_t object, struct sgc_finalizer *f);
 
 /* *link is to be cleared when the object dies. */
 enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, uintptr_t link, uintptr_t object);

@@ -240,7 +240,7 @@ static bool dead_in_unit(uintptr_t flags, uintptr_t unmarked)
     return false;
 }
 
-static void look_for_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void find_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
     size_t granule = sgc_granule_number(address);
     bool any;
@@ -256,7 +256,7 @@ static void look_for_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t 
 }
 
 /* A leaf's memory lies in one page.  Where no object is without a mark, as in most places, flags need no look. */
-static bool look_for_dead_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
+static bool find_dead_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
 {
     const size_t unit = (size_t)1 << SGC_TARGETS_LOG, end = 1 << SGC_TREE_LEAF_LOG;
     bool small = sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL;
@@ -264,7 +264,7 @@ static bool look_for_dead_in_leaf(void *marker, struct sgc_tree_chunk *block, ui
     _Static_assert(SGC_PAGE % (1 << (SGC_TARGETS_LOG + SGC_TREE_LEAF_LOG)) == 0, "it lies in one page");
     for (size_t i = 0; i < end; i++)
         if (!(small && sgc_finalize_unmarked(sgc_granule_number(address + i * unit)) == 0) && sgc_aw_load(&leaf->unit[i]) != 0)
-            look_for_dead(marker, block, address + i * unit, &leaf->unit[i]);
+            find_dead(marker, block, address + i * unit, &leaf->unit[i]);
     return true;
 }
 
@@ -306,5 +306,5 @@ const struct sgc_tree_visit
                              .leaf = drop_unusable_in_leaf },
     sgc_links_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
     sgc_links_targets_dead = { .tree = &sgc_finalization.targets, .block = none_dead_yet,
-                               .leaf = look_for_dead_in_leaf },
+                               .leaf = find_dead_in_leaf },
     sgc_links_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true };

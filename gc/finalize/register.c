@@ -76,7 +76,7 @@ static struct sgc_record *read_unit(uintptr_t value, struct sgc_finalizer *f)
     return r;
 }
 
-void sgc_finalizer_look(uintptr_t object, struct sgc_finalizer *f)
+void sgc_finalizer_find(uintptr_t object, struct sgc_finalizer *f)
 {
     sgc_aw_t *unit = sgc_tree_find(&all->finalizers, object);
 
@@ -321,7 +321,7 @@ enum sgc_registered sgc_link_set(struct sgc_mutator *self, enum sgc_link kind, u
     sgc_brief_enter(sgc_section_of(self));
     result = link_quickly(self, &all->links[kind], link, object);
     if (sgc_brief_leave(sgc_section_of(self)))
-        sgc_brief_look(sgc_section_of(self), NULL);
+        sgc_brief_leave_slowly(sgc_section_of(self), NULL);
     return __builtin_expect(result != SGC_REGISTERED_NOT, 1) ? result
                                                              : link_slowly(self, &all->links[kind], link, object);
 }

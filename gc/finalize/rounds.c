@@ -210,7 +210,7 @@ static void round_run(struct sgc_team *team)
     sgc_assert(sgc_stopped_by_self() && now.round.visits <= VISITS_MAX);
     if (now.round.visits == 0)
         return;
-    sgc_team_look_through(team, &now.source, now.round.blocks >= BLOCKS_FOR_HELPERS);
+    sgc_team_round(team, &now.source, now.round.blocks >= BLOCKS_FOR_HELPERS);
     sgc_team_rescan(team, NULL);
     sgc_assert(!round_left());
     for (uint32_t i = 0; i < now.round.visits; i++)

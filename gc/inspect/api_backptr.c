@@ -37,8 +37,8 @@ static uintptr_t find_word(const struct search *s, uintptr_t lo, uintptr_t hi)
     return 0;
 }
 
-static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
-                         const struct sgc_root_copy *copy)
+static void search_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                        const struct sgc_root_copy *copy)
 {
     struct search *s = arg;
 
@@ -48,7 +48,7 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
         s->found = find_word(s, range.lo, range.hi);
 }
 
-static void look_at_word(void *arg, uintptr_t address)
+static void search_word(void *arg, uintptr_t address)
 {
     struct search *s = arg;
 
@@ -57,28 +57,28 @@ static void look_at_word(void *arg, uintptr_t address)
         s->found = find_word(s, address, address + sizeof address);
 }
 
-static void look_in_object(const struct sgc_object *o, void *arg)
+static void search_object(const struct sgc_object *o, void *arg)
 {
     struct search *s = arg;
 
     sgc_assert(sgc_api_object_ok(o));
     if (s->found != 0 || o->start == s->of.start)
         return;
-    sgc_visit_words(o->kind, o->start, o->bytes, look_at_word, s);
+    sgc_visit_words(o->kind, o->start, o->bytes, search_word, s);
     s->in = *o;
 }
 
 static GC_ref_kind search_all(struct search *s)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_api_object_ok(&s->of) && s->found == 0);
-    sgc_roots_visit(look_in_root, s, false);
+    sgc_roots_visit(search_root, s, false);
     if (s->found != 0)
         return GC_REFD_FROM_ROOT;
-    sgc_walk_objects(look_in_object, s);
+    sgc_walk_objects(search_object, s);
     if (s->found != 0)
         return GC_REFD_FROM_HEAP;
     s->own = true;
-    sgc_roots_visit(look_in_root, s, false);
+    sgc_roots_visit(search_root, s, false);
     return s->found != 0 ? GC_REFD_FROM_ROOT : GC_UNREFERENCED;
 }
 
@@ -92,7 +92,7 @@ static void search(void *raw)
 
 static bool has_guards(const struct sgc_object *o)
 {
-    return sgc_debug_look((void *)o->start, o->bytes) != SGC_DEBUG_NONE;
+    return sgc_debug_state_of((void *)o->start, o->bytes) != SGC_DEBUG_NONE;
 }
 
 uintptr_t sgc_api_client_address(const struct sgc_object *object)
@@ -108,7 +108,7 @@ GC_ref_kind GC_get_back_ptr_info(void *address, void **base, size_t *offset)
 
     if (self == NULL || !sgc_object_find((uintptr_t)address, &s.of))
         return GC_NO_SPACE;
-    sgc_external_look(self, search, &s);
+    sgc_with_world_stopped(self, search, &s);
     if (s.kind == GC_REFD_FROM_ROOT) {
         sgc_dirty_store(base, (void *)s.found);
         *offset = 0;
@@ -171,7 +171,7 @@ void *GC_generate_random_valid_address(void)
     struct sgc_mutator *self = sgc_api_self();
     struct pick p = { .wanted = UINT64_MAX };
 
-    if (self == NULL || !sgc_external_look(self, pick_any, &p))
+    if (self == NULL || !sgc_with_world_stopped(self, pick_any, &p))
         return NULL;
     return p.seen != 0 ? (void *)(p.object.start + random_below(p.object.bytes)) : NULL;
 }

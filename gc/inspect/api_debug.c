@@ -120,7 +120,7 @@ static enum sgc_debug_state find(const char *function, void *object, struct sgc_
         return SGC_DEBUG_NONE;
     }
     sgc_assert(sgc_api_object_ok(o));
-    state = sgc_debug_look((void *)o->start, o->bytes);
+    state = sgc_debug_state_of((void *)o->start, o->bytes);
     if (state != SGC_DEBUG_NONE && (uintptr_t)object == o->start + sizeof(struct sgc_debug_header))
         return state;
     if (state != SGC_DEBUG_NONE || (uintptr_t)object != o->start) {
@@ -279,7 +279,7 @@ typedef void (*register_fn)(void *object, GC_finalization_proc fn, void *data, G
 static void call(void *base, void *data)
 {
     struct closure *closure = data;
-    enum sgc_debug_state state = sgc_debug_look(base, GC_size(base));
+    enum sgc_debug_state state = sgc_debug_state_of(base, GC_size(base));
     char text[SGC_DEBUG_TEXT];
 
     sgc_assert(sgc_heap_contains((uintptr_t)base) && closure->fn != NULL);

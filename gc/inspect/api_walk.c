@@ -64,7 +64,7 @@ void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *
                  "visited. Call it by GC_call_with_alloc_lock");
         return;
     }
-    if (!sgc_external_look(self, list_objects, &list))
+    if (!sgc_with_world_stopped(self, list_objects, &list))
         return;
     if (list.complete)
         visit_list(&list, visit, data);

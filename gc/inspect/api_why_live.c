@@ -49,7 +49,7 @@ static void ask(struct question *q, const void *address, const void *frame)
     if (!sgc_heap_contains(q->address))
         q->held = SGC_HELD_NOT_HEAP;
     else
-        sgc_external_look(q->self, find, q);
+        sgc_with_world_stopped(q->self, find, q);
 }
 
 SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *data)

@@ -52,9 +52,9 @@ static void note(const struct sgc_object *o, enum sgc_debug_state state, bool le
 }
 
 /* A dead object's slot may be handed out with its old contents, so it must not look like an object with guards. */
-static void look_at(const struct sgc_object *o, void *find_leaks)
+static void check_object(const struct sgc_object *o, void *find_leaks)
 {
-    enum sgc_debug_state state = sgc_debug_look((void *)o->start, o->bytes);
+    enum sgc_debug_state state = sgc_debug_state_of((void *)o->start, o->bytes);
     bool dead = !sgc_walk_marked(o);
     bool freed = state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN;
     bool leak = dead && !freed && find_leaks != NULL;
@@ -74,7 +74,7 @@ static void on_marked(void *context, const struct sgc_cycle_record *record)
     (void)context;
     debug.found = debug.leaks = 0;
     if (record->complete && (find_leaks || sgc_debug_used()))
-        sgc_walk_objects(look_at, find_leaks ? &debug : NULL);
+        sgc_walk_objects(check_object, find_leaks ? &debug : NULL);
 }
 
 /* ---- telling, world running ---- */
@@ -103,14 +103,14 @@ static void tell(const struct finding *f)
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 {
-    size_t told = debug.found < FINDINGS ? debug.found : FINDINGS;
+    size_t reported = debug.found < FINDINGS ? debug.found : FINDINGS;
 
     sgc_assert(!sgc_stopped_by_self());
     (void)context, (void)record;
-    for (size_t i = 0; i < told; i++)
+    for (size_t i = 0; i < reported; i++)
         tell(&debug.finding[i]);
-    if (told < debug.found)
-        sgc_warn("%zu more objects were leaked or written to out of bounds; they are not listed", debug.found - told);
+    if (reported < debug.found)
+        sgc_warn("%zu more objects were leaked or written to out of bounds; they are not listed", debug.found - reported);
     debug.found = 0;
     if (debug.leaks != 0 && sgc_options.abort_on_leak)
         sgc_fatal("%zu objects were leaked, and GC_ABORT_ON_LEAK is set", debug.leaks);
@@ -125,7 +125,7 @@ void sgc_client_checks_start(void)
     sgc_verify(sgc_listener_add(&listener));
 }
 
-static void look_for_leaks(void)
+static void collect_for_leaks(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
@@ -139,7 +139,7 @@ static void at_exit(void)
 {
     if (!sgc_init_done())
         return;
-    look_for_leaks();
+    collect_for_leaks();
     sgc_stats_at_exit();
     if (sgc_options.numa_report)
         SGC_print_placement();

@@ -91,7 +91,7 @@ static bool keeps(const struct sgc_ways *w, uintptr_t word, const struct sgc_obj
 }
 
 /* A root word that equals an object's first address may also mean the one that ends there. */
-static void look_at(struct sgc_ways *w, uintptr_t word, const struct sgc_way_step *how)
+static void follow_word(struct sgc_ways *w, uintptr_t word, const struct sgc_way_step *how)
 {
     bool from_root = how->root != SGC_HELD_BY_NOTHING;
     bool in_data = how->root == SGC_HELD_BY_STATIC || how->root == SGC_HELD_BY_ADDED;
@@ -108,7 +108,7 @@ static void look_at(struct sgc_ways *w, uintptr_t word, const struct sgc_way_ste
 
 /* Reads memory that was never meant for us, as the marker does. */
 __attribute__((no_sanitize("address", "thread", "undefined")))
-static void look_through(struct sgc_ways *w, struct sgc_range range, struct sgc_way_step how)
+static void follow_words(struct sgc_ways *w, struct sgc_range range, struct sgc_way_step how)
 {
     how.word = sgc_round_up(range.lo, sizeof(uintptr_t));
     for (; how.word + sizeof(uintptr_t) <= range.hi && !w->found; how.word += sizeof(uintptr_t)) {
@@ -116,29 +116,29 @@ static void look_through(struct sgc_ways *w, struct sgc_range range, struct sgc_
         uintptr_t word = *(const uintptr_t *)how.word;
 
         if (word - sgc_heap.base <= sgc_aw_load(&sgc_heap.limit))
-            look_at(w, word, &how);
+            follow_word(w, word, &how);
     }
 }
 
 /* ---- the search ---- */
 
 /* A word of the object `next`. */
-static void look_at_word(void *arg, uintptr_t address)
+static void follow_word_at(void *arg, uintptr_t address)
 {
     struct sgc_ways *w = arg;
 
     sgc_assert(w->next < w->used);
-    look_through(w, (struct sgc_range){ address, address + sizeof address },
+    follow_words(w, (struct sgc_range){ address, address + sizeof address },
                  (struct sgc_way_step){ .root = SGC_HELD_BY_NOTHING, .from = w->next });
 }
 
-static void look_through_objects(struct sgc_ways *w)
+static void follow_objects(struct sgc_ways *w)
 {
     sgc_assert(w->next <= w->used && ways_ok(w));
     for (; w->next < w->used && !w->found; w->next++) {
         const struct sgc_way_step *step = &w->step[w->next];
 
-        sgc_visit_words(step->kind, step->object, step->bytes, look_at_word, w);
+        sgc_visit_words(step->kind, step->object, step->bytes, follow_word_at, w);
     }
 }
 
@@ -162,8 +162,8 @@ static bool counts(const struct sgc_ways *w, enum sgc_root_kind kind, bool own)
     return w->by == SGC_WAYS_LIKELY || kind != SGC_ROOT_STACK;
 }
 
-static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
-                         const struct sgc_root_copy *copy)
+static void follow_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                        const struct sgc_root_copy *copy)
 {
     struct sgc_ways *w = arg;
     bool own = kind == SGC_ROOT_STACK && whose == w->self;
@@ -173,22 +173,22 @@ static void look_in_root(void *arg, enum sgc_root_kind kind, const struct sgc_mu
     if (own && w->frame > range.lo && w->frame < range.hi)
         range.lo = w->frame;
     if (counts(w, kind, own))
-        look_through(w, range, (struct sgc_way_step){ .root = (uint8_t)held_by(kind, own),
+        follow_words(w, range, (struct sgc_way_step){ .root = (uint8_t)held_by(kind, own),
                                                       .tid = whose != NULL ? whose->tid : 0 });
 }
 
 /* Those of most threads lie in the stack's mapping, and are looked through with the stack; without stacks they are here. */
-static void look_in_thread_local(struct sgc_ways *w, const struct sgc_mutator *m)
+static void follow_thread_local(struct sgc_ways *w, const struct sgc_mutator *m)
 {
     struct sgc_range block;
 
     sgc_assert(w->by == SGC_WAYS_CERTAIN);
     for (int i = 0; i < sgc_root_modules.tlses && !m->service && !m->gone; i++)
         if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block))
-            look_through(w, block, (struct sgc_way_step){ .root = SGC_HELD_BY_THREAD_LOCAL, .tid = m->tid });
+            follow_words(w, block, (struct sgc_way_step){ .root = SGC_HELD_BY_THREAD_LOCAL, .tid = m->tid });
 }
 
-static void look_at_uncollectable(const struct sgc_object *o, void *arg)
+static void follow_uncollectable(const struct sgc_object *o, void *arg)
 {
     struct sgc_ways *w = arg;
 
@@ -196,22 +196,22 @@ static void look_at_uncollectable(const struct sgc_object *o, void *arg)
         add(w, o, &(struct sgc_way_step){ .root = SGC_HELD_BY_UNCOLLECTABLE });
 }
 
-static void look_at_registered(void *arg, uintptr_t address)
+static void follow_registered(void *arg, uintptr_t address)
 {
     struct sgc_ways *w = arg;
 
-    look_at(w, address, &(struct sgc_way_step){ .root = SGC_HELD_BY_FINALIZATION });
+    follow_word(w, address, &(struct sgc_way_step){ .root = SGC_HELD_BY_FINALIZATION });
 }
 
 /* Looks at the beginnings of ways other than root ranges, before the own stack: in a search without
  * stacks each thread's thread-local variables; uncollectable objects; the tables of
  * finalization. */
-static void look_at_tables(struct sgc_ways *w)
+static void follow_tables(struct sgc_ways *w)
 {
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && w->by == SGC_WAYS_CERTAIN; m = m->next)
-        look_in_thread_local(w, m);
-    sgc_walk_objects(look_at_uncollectable, w);
-    sgc_finalization_visit(look_at_registered, w);
+        follow_thread_local(w, m);
+    sgc_walk_objects(follow_uncollectable, w);
+    sgc_finalization_visit(follow_registered, w);
 }
 
 void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by)
@@ -225,10 +225,10 @@ void sgc_ways_search(struct sgc_ways *w, enum sgc_ways_by by)
         w->used = w->next = w->count = 0;
         sgc_granule_set_clear(&w->seen);
     }
-    sgc_roots_visit(look_in_root, w, false);
+    sgc_roots_visit(follow_root, w, false);
     if (anew)
-        look_at_tables(w);
-    look_through_objects(w);
+        follow_tables(w);
+    follow_objects(w);
 }
 
 /* The last step that leads to the object; `used`: none does. */

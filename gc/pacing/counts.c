@@ -32,20 +32,20 @@ size_t sgc_counts_freed(void)
 
 /* ---- the sums that one load reads ---- */
 
-static void tell(sgc_aw_t *sum, size_t now, size_t *told)
+static void publish(sgc_aw_t *sum, size_t now, size_t *published)
 {
-    if (now == *told)
+    if (now == *published)
         return;
-    sgc_aw_add_relaxed(sum, now - *told);
-    *told = now;
+    sgc_aw_add_relaxed(sum, now - *published);
+    *published = now;
 }
 
 /* World stopped, or by its own thread in a section. */
 void sgc_counts_take(struct sgc_cache *cache)
 {
     sgc_cache_count_freed(cache);
-    tell(&counts.allocated, sgc_aw_load(&cache->claimed), &cache->claimed_told);
-    tell(&counts.freed, sgc_aw_load(&cache->freed_bytes), &cache->freed_told);
+    publish(&counts.allocated, sgc_aw_load(&cache->claimed), &cache->claimed_counted);
+    publish(&counts.freed, sgc_aw_load(&cache->freed_bytes), &cache->freed_counted);
 }
 
 bool sgc_counts_take_spans(void)

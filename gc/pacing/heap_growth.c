@@ -47,15 +47,15 @@ static void set_pool_limit(size_t bytes)
 
 /* Asks the cgroup how much memory is left, if that may matter: reads some files, on some 16 KB of
  * stack.  Without an answer there is plenty. */
-static void look_at_group(size_t heap)
+static void ask_group(size_t heap)
 {
-    size_t set = sgc_aw_load(&group_limit.set), left, room;
+    size_t set = sgc_aw_load(&group_limit.set), remaining, room;
 
     sgc_assert(group_limit.group != 0);
     if (group_limit.group == SIZE_MAX || heap < group_limit.group / NEAR_SHARE)
         return;
-    left = sgc_limit_cgroup_left();
-    room = sgc_pace_less(left, group_limit.group / MARGIN_SHARE);
+    remaining = sgc_limit_cgroup_remaining();
+    room = sgc_pace_less(remaining, group_limit.group / MARGIN_SHARE);
     set_pool_limit(room < SIZE_MAX - heap ? sgc_pace_smaller(heap + room, set) : set);
 }
 
@@ -73,7 +73,7 @@ bool sgc_group_limit_gives_way(size_t bytes)
 
 /* ---- growth ---- */
 
-enum { STACK_TO_LOOK = 64 << 10 };      /* room for long names of groups: a thread with a small stack leaves it to others */
+enum { STACK_TO_ASK = 64 << 10 };       /* room for long names of groups: a thread with a small stack leaves it to others */
 
 SGC_STATE static sgc_aw_t reported_size;
 
@@ -114,17 +114,17 @@ static void call_hook(struct sgc_mutator *self, size_t size)
 void sgc_heap_watch(struct sgc_mutator *self)
 {
     size_t size = sgc_heap_size();
-    size_t told = sgc_aw_load(&reported_size);
+    size_t reported = sgc_aw_load(&reported_size);
 
     sgc_assert(sgc_section_of(self)->held == 0);
-    if (size < told + SGC_ARENA && told < size + SGC_ARENA)
+    if (size < reported + SGC_ARENA && reported < size + SGC_ARENA)
         return;
-    if (!sgc_aw_cas(&reported_size, told, size))
+    if (!sgc_aw_cas(&reported_size, reported, size))
         return;
     sgc_heap_note_max(size);
-    if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_LOOK)
-        look_at_group(sgc_pool_heap_bytes());
-    if (size > told)
-        SGC_EVENT(heap_grown, size - told);
+    if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_ASK)
+        ask_group(sgc_pool_heap_bytes());
+    if (size > reported)
+        SGC_EVENT(heap_grown, size - reported);
     call_hook(self, size);
 }

@@ -10,7 +10,7 @@ enum { HEAP_SHARE = 8 };        /* an eighth of the cgroup's limit is left for e
 
 struct heap_size {
     sgc_aw_t promised;
-    sgc_aw_t most;
+    sgc_aw_t max;
 };
 
 SGC_STATE static struct heap_size heap_size;
@@ -27,7 +27,7 @@ size_t sgc_heap_committed(void)
 
 size_t sgc_heap_max(void)
 {
-    return sgc_pace_larger(sgc_heap_size(), sgc_aw_load(&heap_size.most));
+    return sgc_pace_larger(sgc_heap_size(), sgc_aw_load(&heap_size.max));
 }
 
 void sgc_heap_promise(size_t bytes)
@@ -42,17 +42,17 @@ size_t sgc_heap_promised(void)
 
 void sgc_heap_note_max(size_t size)
 {
-    size_t most = sgc_aw_load(&heap_size.most);
+    size_t max = sgc_aw_load(&heap_size.max);
 
-    while (size > most && !sgc_aw_cas(&heap_size.most, most, size))
-        most = sgc_aw_load(&heap_size.most);
+    while (size > max && !sgc_aw_cas(&heap_size.max, max, size))
+        max = sgc_aw_load(&heap_size.max);
 }
 
 size_t sgc_heap_limit(size_t wanted)
 {
     size_t group = sgc_limit_cgroup_memory();
-    size_t most = group / HEAP_SHARE * (HEAP_SHARE - 1);
+    size_t max = group / HEAP_SHARE * (HEAP_SHARE - 1);
 
     sgc_assert(group != 0);
-    return group != SIZE_MAX && (wanted == 0 || wanted > most) ? most : wanted;
+    return group != SIZE_MAX && (wanted == 0 || wanted > max) ? max : wanted;
 }

@@ -7,7 +7,7 @@
  *
  *   what       written by                                 read by    ordering
  *   promised   sgc_heap_promise                           anybody    relaxed: a figure
- *   most       any mutator on the slow path, by CAS       same       relaxed: a figure
+ *   max        any mutator on the slow path, by CAS       same       relaxed: a figure
  */
 #ifndef SGC_GC_PACING_HEAP_SIZE_H
 #define SGC_GC_PACING_HEAP_SIZE_H

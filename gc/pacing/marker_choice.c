@@ -24,7 +24,7 @@ static uint32_t count_homes(uint32_t *share)
     return nodes;
 }
 
-static uint32_t by_model(uint64_t marking_ns, size_t bytes, uint32_t most)
+static uint32_t by_model(uint64_t marking_ns, size_t bytes, uint32_t max)
 {
     uint32_t share[SGC_MARK_NODES];
     struct sgc_marking marking = { marking_ns, bytes, share, 0, (uint64_t)sgc_options.node_mb_s };
@@ -32,15 +32,15 @@ static uint32_t by_model(uint64_t marking_ns, size_t bytes, uint32_t most)
     if (marking.node_mb_s == 0)
         marking.node_mb_s = SGC_MARK_NODE_MB_S;
     marking.nodes = count_homes(share);
-    return sgc_markers_by_model(&marking, most);
+    return sgc_markers_by_model(&marking, max);
 }
 
-int sgc_marker_choice(uint64_t marking_ns, size_t bytes, int most)
+int sgc_marker_choice(uint64_t marking_ns, size_t bytes, int max)
 {
-    sgc_assert(most >= 1);
+    sgc_assert(max >= 1);
     if (sgc_options.marker_choice == SGC_MARKERS_ALL)
-        return most;
+        return max;
     if (sgc_options.marker_choice == SGC_MARKERS_MODEL)
-        return (int)by_model(marking_ns, bytes, (uint32_t)most);
-    return (int)sgc_markers_by_cost(marking_ns, (uint32_t)most);
+        return (int)by_model(marking_ns, bytes, (uint32_t)max);
+    return (int)sgc_markers_by_cost(marking_ns, (uint32_t)max);
 }

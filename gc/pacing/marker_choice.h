@@ -8,6 +8,6 @@
 
 /* Of at most so many: for so many bytes, which one marker would take so long for.  Any thread; a few microseconds at most, and
  * with `model` on several memory nodes some nanoseconds for each arena beside. */
-int sgc_marker_choice(uint64_t marking_ns, size_t bytes, int most);
+int sgc_marker_choice(uint64_t marking_ns, size_t bytes, int max);
 
 #endif

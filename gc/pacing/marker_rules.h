@@ -22,12 +22,12 @@ enum {
 /* A mark of less than 9 ms is done by one marker: waking others, and the lost contents of the
  * processors' caches, cost more than they save.  Beyond that each marker is to have a millisecond's
  * work. */
-static inline uint32_t sgc_markers_by_cost(uint64_t ns, uint32_t most)
+static inline uint32_t sgc_markers_by_cost(uint64_t ns, uint32_t max)
 {
-    sgc_assert(most > 0);
+    sgc_assert(max > 0);
     if (ns < SGC_MARK_ALONE_NS)
         return 1;
-    return ns / SGC_MARK_EACH_NS < most ? (uint32_t)(ns / SGC_MARK_EACH_NS) + 1 : most;
+    return ns / SGC_MARK_EACH_NS < max ? (uint32_t)(ns / SGC_MARK_EACH_NS) + 1 : max;
 }
 
 struct sgc_marking {
@@ -41,7 +41,7 @@ struct sgc_marking {
 /* Of the markers that are worth it by cost, the fewest that take at most SGC_MARK_WITHIN percent
  * longer than all of them: [Endo]'s fast predictor (4.4.4).  The time of one marker includes its
  * cache misses; so here markers only wait for memory. */
-static inline uint32_t sgc_markers_by_model(const struct sgc_marking *m, uint32_t most)
+static inline uint32_t sgc_markers_by_model(const struct sgc_marking *m, uint32_t max)
 {
     struct sgc_node_load node[SGC_MARK_NODES];
     struct sgc_memory_load load = { node, m->nodes, { (double)SGC_MARK_LINE * 1000 / (double)m->node_mb_s, 0 }, 1 };
@@ -53,7 +53,7 @@ static inline uint32_t sgc_markers_by_model(const struct sgc_marking *m, uint32_
     sgc_assert(all > 0);
     for (uint32_t j = 0; j < m->nodes; j++)
         node[j] = (struct sgc_node_load){ .requests = { lines * m->share[j] / all, 0 } };
-    return sgc_memory_enough(&load, (double)m->ns, sgc_markers_by_cost(m->ns, most), SGC_MARK_WITHIN);
+    return sgc_memory_enough(&load, (double)m->ns, sgc_markers_by_cost(m->ns, max), SGC_MARK_WITHIN);
 }
 
 #endif

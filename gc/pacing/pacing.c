@@ -9,7 +9,7 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
-#include "gc/pacing/beside.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/endo_rules.h"
@@ -20,7 +20,7 @@ struct pacing {
     sgc_aw_t budget;                    /* collect when so much was allocated since the last cycle */
     sgc_aw_t first;                     /* the same, before memory that is free and touched was added to it */
     sgc_aw_t worth;                     /* so much is added at most */
-    sgc_aw_t look;                      /* before it reaches that, other threads' frees make up for it */
+    sgc_aw_t recheck_at;                /* before it reaches that, other threads' frees make up for it */
     sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that; "never": they do not pay */
     sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0: whatever it takes */
     sgc_aw_t used_up, freed_then;       /* allocated when the budget was first used up, 0: not yet; and freed */
@@ -38,7 +38,7 @@ SGC_STATE struct sgc_unpublished sgc_unpublished;
 enum { UNPUBLISHED_SHARE = 32, UNPUBLISHED_MAX = 16 * SGC_PAGE };
 
 /* A mark beside the program that begins late has this part of the budget all the same; threads look so often meanwhile. */
-enum { ROOM_LEAST = 4, LOOKS = 1024 };
+enum { ROOM_SHARE = 4, POLLS = 1024 };
 
 /* O(1): what must hold whenever a function here begins, once pacing has started. */
 __attribute__((unused)) static bool ok(void)
@@ -77,7 +77,7 @@ static size_t named(void)
 static void set_budget(size_t bytes)
 {
     sgc_assert(bytes <= SGC_PACE_NEVER);
-    sgc_aw_store(&pacing.look, 0);
+    sgc_aw_store(&pacing.recheck_at, 0);
     sgc_aw_store(&pacing.first, bytes);
     sgc_aw_store(&pacing.budget, bytes);
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
@@ -175,10 +175,10 @@ static size_t counted(size_t allocated)
     size_t now = sgc_aw_load(&sgc_client_non_gc_bytes);
     size_t before = sgc_aw_load(&pacing.non_gc_before);
     size_t growth = now > before ? now - before : 0;
-    size_t least = allocated / 8;
+    size_t min = allocated / 8;
 
     sgc_assert(allocated < SGC_PACE_NEVER);
-    return growth < allocated - least ? allocated - growth : least;
+    return growth < allocated - min ? allocated - growth : min;
 }
 
 /* The budget is used up: is there touched memory to be used first?  Asked once a cycle.  To know it, all has to be swept, which
@@ -198,7 +198,7 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
 
 /* Are cycles concurrent?  Then what was used beyond the budget is free and touched afterwards: if it were used first the next
  * time, the heap would grow with each cycle. */
-static bool runs_beside(void)
+static bool is_concurrent(void)
 {
     return sgc_aw_load(&pacing.trigger) != SGC_PACE_NEVER;
 }
@@ -248,14 +248,14 @@ static bool is_due(struct sgc_mutator *self, size_t allocated)
 {
     size_t budget = sgc_aw_load(&pacing.budget), freed;
 
-    if (allocated < budget + sgc_counts_freed() || allocated < sgc_aw_load(&pacing.look))
+    if (allocated < budget + sgc_counts_freed() || allocated < sgc_aw_load(&pacing.recheck_at))
         return false;
     freed = sgc_counts_freed_since();
     note_used_up(allocated, freed);
     if (allocated >= needed(budget, freed) && has_freed_more(allocated, freed, budget))
         budget = sgc_aw_load(&pacing.budget);
-    sgc_aw_store(&pacing.look, needed(budget, freed));
-    return allocated >= needed(budget, freed) && (runs_beside() || !use_touched(self, budget));
+    sgc_aw_store(&pacing.recheck_at, needed(budget, freed));
+    return allocated >= needed(budget, freed) && (is_concurrent() || !use_touched(self, budget));
 }
 
 /* The allocated bytes that call for a collection, less the freed ones. */
@@ -265,7 +265,7 @@ static size_t net_allocated(void)
 }
 
 /* Beyond the budget, before the mark has begun and in all. */
-static size_t most(void)
+static size_t overdue_at(void)
 {
     size_t budget = sgc_aw_load(&pacing.budget);
 
@@ -276,58 +276,58 @@ bool sgc_pacing_overdue(void)
 {
     size_t allocated = sgc_pace_less(counted(sgc_counts_allocated()), sgc_counts_freed_since());
 
-    return sgc_beside_on() ? sgc_beside_overdue(allocated) : allocated >= most();
+    return sgc_concurrent_pace_on() ? sgc_concurrent_pace_overdue(allocated) : allocated >= overdue_at();
 }
 
-static void plan_endo(struct sgc_beside_plan *plan, size_t budget)
+static void plan_endo(struct sgc_concurrent_pace_plan *plan, size_t budget)
 {
     plan->endo = true;
     plan->room = sgc_pace_larger(sgc_pace_less(budget, plan->from), SGC_PACE_MIN);
     plan->expected = sgc_endo_pace(plan->live + budget, sgc_pace_smaller(plan->room, plan->live + budget)).used;
 }
 
-static void plan_ours(struct sgc_beside_plan *plan, size_t budget)
+static void plan_ours(struct sgc_concurrent_pace_plan *plan, size_t budget)
 {
-    size_t least = sgc_pace_larger(budget / ROOM_LEAST, SGC_PACE_MIN);
+    size_t min_room = sgc_pace_larger(budget / ROOM_SHARE, SGC_PACE_MIN);
 
-    plan->room = sgc_pace_larger(sgc_pace_less(most(), plan->from), least);
+    plan->room = sgc_pace_larger(sgc_pace_less(overdue_at(), plan->from), min_room);
     plan->expected = sgc_pacing_to_mark(plan->live, plan->from + plan->room / 2);
 }
 
 /* Each thread looks the more often the less room there is. */
 void sgc_pacing_mark_begins(void)
 {
-    struct sgc_beside_plan plan = { .from = net_allocated(), .live = sgc_counts_live() };
-    size_t looks;
+    struct sgc_concurrent_pace_plan plan = { .from = net_allocated(), .live = sgc_counts_live() };
+    size_t batch;
 
     sgc_assert(ok());
     sgc_pacing_costs_learn_mutator(sgc_counts_at_stop());
     (use_endo() ? plan_endo : plan_ours)(&plan, sgc_aw_load(&pacing.budget));
-    sgc_beside_begin(&plan);
-    looks = sgc_pace_larger(plan.room / LOOKS, SGC_UNPUBLISHED_MIN);
-    sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), looks));
+    sgc_concurrent_pace_begin(&plan);
+    batch = sgc_pace_larger(plan.room / POLLS, SGC_UNPUBLISHED_MIN);
+    sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), batch));
 }
 
 void sgc_pacing_mark_over(void)
 {
-    sgc_beside_end();
+    sgc_concurrent_pace_end();
 }
 
-static enum sgc_due due_beside(void)
+static enum sgc_due due_while_marking(void)
 {
     size_t allocated = net_allocated();
 
-    if (sgc_beside_overdue(allocated))
+    if (sgc_concurrent_pace_overdue(allocated))
         return SGC_DUE_NOW;
-    return sgc_beside_behind(allocated) ? SGC_DUE_ASSIST : SGC_DUE_NOT;
+    return sgc_concurrent_pace_behind(allocated) ? SGC_DUE_ASSIST : SGC_DUE_NOT;
 }
 
 static enum sgc_due due(struct sgc_mutator *self)
 {
     size_t allocated = counted(sgc_counts_allocated()), trigger = sgc_aw_load(&pacing.trigger);
 
-    if (sgc_beside_on())
-        return due_beside();
+    if (sgc_concurrent_pace_on())
+        return due_while_marking();
     if (is_due(self, allocated))
         return SGC_DUE_NOW;
     return allocated >= trigger + sgc_counts_freed() ? SGC_DUE_SOON : SGC_DUE_NOT;
@@ -417,10 +417,10 @@ void sgc_pacing_allow(size_t bytes)
     set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(bytes, SGC_PACE_NEVER), SGC_PACE_NEVER));
 }
 
-int sgc_pacing_markers(int most)
+int sgc_pacing_markers(int max)
 {
     size_t live = sgc_counts_live(), since = sgc_counts_allocated_since();
 
-    sgc_assert(most >= 1);
-    return sgc_marker_choice(sgc_pacing_marking_ns(live, since), sgc_pacing_to_mark(live, since), most);
+    sgc_assert(max >= 1);
+    return sgc_marker_choice(sgc_pacing_marking_ns(live, since), sgc_pacing_to_mark(live, since), max);
 }

@@ -4,7 +4,8 @@
  * from what collections cost (gc/pacing/costs.h) and the settings.  See doc/design/pacing.md.
  *
  *   budget, first,    the collecting thread, at the end of a cycle; API;      mutators: relaxed; a stale one costs a look, or
- *   worth, look       mutators: `look`; `budget` once a cycle, by CAS         an early cycle
+ *   worth,            mutators: `recheck_at`; `budget` once a cycle, by CAS   an early cycle
+ *   recheck_at
  *   unseen            with the budget                                         mutators: relaxed, a stale one costs looks
  *   early             the collecting thread, at the end of a cycle            anybody: relaxed
  *   own               the same; a mutator that is about to collect            anybody: relaxed, the last one holds
@@ -30,7 +31,7 @@ SGC_INNER struct sgc_unpublished { _Alignas(128) sgc_aw_t bytes; } sgc_unpublish
 /* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the budget is large, more. */
 static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
 {
-    size_t claimed = sgc_aw_load(&cache->claimed) - cache->claimed_told;
+    size_t claimed = sgc_aw_load(&cache->claimed) - cache->claimed_counted;
 
     return claimed < SGC_UNPUBLISHED_MIN || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
 }
@@ -61,9 +62,9 @@ size_t sgc_pacing_cycle_done(size_t live);
 /* A cycle was given up: the next is tried after twice the budget. */
 void sgc_pacing_given_up(void);
 
-/* How many markers the cycle that begins should wake, of `most`: as many as have something to do.  On the collecting
+/* How many markers the cycle that begins should wake, of `max`: as many as have something to do.  On the collecting
  * thread. */
-int sgc_pacing_markers(int most);
+int sgc_pacing_markers(int max);
 
 void sgc_pacing_reconsider(void);       /* a setting has changed */
 void sgc_pacing_set_minimum(size_t bytes);      /* at least so much between two cycles */

@@ -18,7 +18,7 @@
 /* The parameters of the rule. */
 enum {
     SGC_PACE_TIMES = 19, /* cycles' durations: how long the program runs between two, so they take a twentieth of the time */
-    SGC_PACE_BESIDE = 6 << 20, /* bytes added to what lives before it is divided by the divisor: small heaps grow faster */
+    SGC_PACE_ADDED = 6 << 20, /* bytes added to what lives before it is divided by the divisor: small heaps grow faster */
     SGC_PACE_LIGHT = 4,        /* roots cost only time, pointer-free objects only memory: this part of their bytes counts */
     SGC_PACE_MIN = 256 << 10,  /* bytes between two cycles in any case: a cycle over nothing costs as much as allocating them */
     SGC_PACE_SMALL = 48 << 20, /* bytes, divided by the divisor: a heap so small need not be kept smaller */
@@ -117,8 +117,8 @@ static inline size_t sgc_pace_growth(const struct sgc_pace_heap *h, size_t divis
     size_t pointer_free = sgc_pace_smaller(h->pointer_free, staying);
     size_t doubled = staying + sgc_pace_smaller(h->roots, SGC_PACE_NEVER) / SGC_PACE_LIGHT;
     size_t weight = doubled - pointer_free + pointer_free / SGC_PACE_LIGHT;
-    size_t most = sgc_pace_and_own(doubled, h);
-    size_t growth = sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_BESIDE) / divisor, most), SGC_PACE_MIN);
+    size_t max = sgc_pace_and_own(doubled, h);
+    size_t growth = sgc_pace_larger(sgc_pace_smaller((weight + SGC_PACE_ADDED) / divisor, max), SGC_PACE_MIN);
 
     return sgc_pace_and_own(growth, h);
 }

@@ -8,41 +8,41 @@
 
 SGC_STATE struct sgc_modules sgc_root_modules;
 
-struct heard {
-    bool no_modules;                /* GC_no_dls, as the list of modules has heard it */
+struct applied {
+    bool no_modules;                /* GC_no_dls, as it was when the list of modules was made */
     uintptr_t applied_filter;       /* likewise */
-    unsigned long long looked_at;   /* the list of modules in which another collector was last looked for */
-    bool told;                      /* of one */
+    unsigned long long searched;    /* the list of modules in which another collector was last looked for */
+    bool reported_other;            /* of one */
     bool reported_no_memory;        /* for the list of modules */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
 };
 
-SGC_STATE static struct heard heard;
+SGC_STATE static struct applied applied;
 
 void sgc_roots_set_filter(sgc_roots_filter_t filter)
 {
-    sgc_aw_store_rel(&heard.filter, (uintptr_t)filter);
+    sgc_aw_store_rel(&applied.filter, (uintptr_t)filter);
 }
 
 /* The client's answers about modules count from the next list on, so a change of mind asks for one. */
-static void hear_client(void)
+static void apply_client_settings(void)
 {
     bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;
-    uintptr_t filter = sgc_aw_load_acq(&heard.filter);
+    uintptr_t filter = sgc_aw_load_acq(&applied.filter);
 
-    if (no_modules == heard.no_modules && filter == heard.applied_filter)
+    if (no_modules == applied.no_modules && filter == applied.applied_filter)
         return;
-    heard.no_modules = no_modules;
-    heard.applied_filter = filter;
+    applied.no_modules = no_modules;
+    applied.applied_filter = filter;
     sgc_root_modules.adds = 0;
 }
 
 /* The program itself has an empty name. */
 static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
 {
-    sgc_roots_filter_t filter = (sgc_roots_filter_t)heard.applied_filter;
+    sgc_roots_filter_t filter = (sgc_roots_filter_t)applied.applied_filter;
 
-    return heard.no_modules || (filter != NULL && !filter(name, (void *)lo, bytes));
+    return applied.no_modules || (filter != NULL && !filter(name, (void *)lo, bytes));
 }
 
 /* The contents are not kept: the list is made again anyway. */
@@ -71,17 +71,17 @@ static bool grow_modules(int more)
 static void report_no_memory(void)
 {
     sgc_assert(sgc_root_modules.overflow > 0);
-    if (!heard.reported_no_memory)
+    if (!applied.reported_no_memory)
         sgc_warn("no memory for the list of %d static data ranges of the loaded modules; no collection "
                  "is made. Free memory or raise the limit on it",
                  sgc_root_modules.range_capacity + sgc_root_modules.overflow);
-    heard.reported_no_memory = true;
+    applied.reported_no_memory = true;
 }
 
 bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
 {
     sgc_assert(sgc_gc_lock_held());
-    hear_client();
+    apply_client_settings();
     while (!sgc_modules_snapshot(&sgc_root_modules, leave_out, stop, arg))
         if (!grow_modules(sgc_root_modules.overflow)) {
             report_no_memory();
@@ -89,19 +89,19 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
         }
     sgc_assert(sgc_root_modules.ranges <= sgc_root_modules.range_capacity);
     sgc_assert(sgc_root_modules.tlses <= sgc_root_modules.tls_capacity);
-    heard.reported_no_memory = false;
+    applied.reported_no_memory = false;
     return true;
 }
 
-void sgc_roots_look_for_other_collector(void)
+void sgc_roots_find_other_collector(void)
 {
     char path[256];
 
-    if (heard.told || (sgc_root_modules.adds != 0 && sgc_root_modules.adds == heard.looked_at))
+    if (applied.reported_other || (sgc_root_modules.adds != 0 && sgc_root_modules.adds == applied.searched))
         return;
-    heard.looked_at = sgc_root_modules.adds;
-    heard.told = sgc_modules_other_collector(path, sizeof path);
-    if (heard.told)
+    applied.searched = sgc_root_modules.adds;
+    applied.reported_other = sgc_modules_other_collector(path, sizeof path);
+    if (applied.reported_other)
         sgc_warn("another collector is in this process: %s. Neither knows the other's objects; have one only, by "
                  "sgc-run or by LD_LIBRARY_PATH with the folder of SGC's libgc.so.1", path);
 }

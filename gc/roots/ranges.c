@@ -6,7 +6,7 @@
 
 #include "platform/report.h"
 
-enum { MOST = 1 << 20 };            /* ranges: 16 MB of addresses, committed as needed */
+enum { RANGES_MAX = 1 << 20 };      /* ranges: 16 MB of addresses, committed as needed */
 
 static bool room_for_one(struct sgc_ranges *set)
 {
@@ -16,7 +16,7 @@ static bool room_for_one(struct sgc_ranges *set)
     sgc_assert(sgc_ranges_ok(set));
     if (set->count < set->committed)
         return true;
-    if (memory->start == NULL && !sgc_stretch_open(memory, MOST * sizeof *set->of, sgc_os_page_size()))
+    if (memory->start == NULL && !sgc_stretch_open(memory, RANGES_MAX * sizeof *set->of, sgc_os_page_size()))
         return false;
     if (!sgc_stretch_grow(memory, memory->have + step))
         return false;

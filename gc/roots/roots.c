@@ -298,13 +298,13 @@ static bool in_static(uintptr_t address)
 
 static bool on_stack(uintptr_t address)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     bool found = false;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
         found = !m->service && address >= m->stack.low && address < m->stack.high;
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     return found;
 }
 

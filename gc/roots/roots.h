@@ -54,7 +54,7 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg);
 
 /* Says once, when the list of modules has changed, that another collector is in the process.  The thread that starts
  * the collector, then the collecting thread; world running. */
-void sgc_roots_look_for_other_collector(void);
+void sgc_roots_find_other_collector(void);
 
 /* A thread of which nobody can tell now what it uses of its stacks, so that a mark would lose objects; 0 if there is none, -1
  * if it is about to find out.  World stopped, before anything is scanned. */

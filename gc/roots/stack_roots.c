@@ -111,10 +111,10 @@ static int on_strange_stack(const struct sgc_mutator *m, uintptr_t stands, struc
 {
     uintptr_t sp = lowest_used(stands);
     uintptr_t end = sgc_mem_readable_until(sp, expected_end(m, sp));
-    bool told = end == m->bottom || end == m->stack.high;
+    bool known = end == m->bottom || end == m->stack.high;
 
     sgc_assert(end >= sp);
-    part[0] = (struct sgc_stack_part){ { sp, end }, !told };
+    part[0] = (struct sgc_stack_part){ { sp, end }, !known };
     if (end == m->stack.high)
         return 1;
     part[1] = own_from(m, m->stack.low);
@@ -134,16 +134,16 @@ static int on_stack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_stack_
  * interrupted code may use its red zone. */
 static int below_handler(const struct sgc_mutator *m, struct sgc_range used, struct sgc_stack_part *part)
 {
-    struct sgc_stack_bounds told = { .high = m->bottom };
+    struct sgc_stack_bounds reported = { .high = m->bottom };
     uintptr_t from = lowest_saved_sp(used, m->stack) - SGC_RED_ZONE;
     int n = 0;
 
     sgc_assert(used.lo <= used.hi);
     part[n++] = own_from(m, from > m->stack.low ? from : m->stack.low);
     if (m->bottom != m->stack.high) {
-        told.low = sgc_mem_readable_from(0, m->bottom);
-        from = lowest_saved_sp(used, told) - SGC_RED_ZONE;
-        part[n++] = (struct sgc_stack_part){ { from > told.low ? from : told.low, told.high }, true };
+        reported.low = sgc_mem_readable_from(0, m->bottom);
+        from = lowest_saved_sp(used, reported) - SGC_RED_ZONE;
+        part[n++] = (struct sgc_stack_part){ { from > reported.low ? from : reported.low, reported.high }, true };
     }
     sgc_assert(n < SGC_STACK_PARTS);
     return n;

@@ -18,7 +18,7 @@ static const uintptr_t DEPTH_MAX = UINTPTR_MAX >> DEPTH_SHIFT;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the word's first half is the lower one: the thread id");
 
-static const int64_t LOOK_AGAIN_NS = 10 * 1000 * 1000;
+static const int64_t RECHECK_NS = 10 * 1000 * 1000;
 
 static sgc_a32_t *futex_word(void)
 {
@@ -121,7 +121,7 @@ static void wait_for_lock(void *arg)
     if (word == 0)
         return;
     if (!sgc_spin_wait(futex_word(), (uint32_t)word, sgc_a32_load(&gc_lock.waiting)))
-        sgc_wait(futex_word(), (uint32_t)word, light(word) != 0 ? LOOK_AGAIN_NS : -1);
+        sgc_wait(futex_word(), (uint32_t)word, light(word) != 0 ? RECHECK_NS : -1);
 }
 
 /* A section that a longjmp has left is found at the next one: here, before we count as outside. */

@@ -39,7 +39,7 @@ static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const voi
     if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
         sgc_mutator_at_home(m, now) && now <= recorded)
         return is_gone(recorded, there ? &alternate : NULL);
-    return sgc_mutator_left_at(m, recorded, now, has_one ? &alternate : NULL);
+    return sgc_mutator_frame_left(m, recorded, now, has_one ? &alternate : NULL);
 }
 
 void sgc_world_repair(struct sgc_section *s)

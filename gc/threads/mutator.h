@@ -7,7 +7,7 @@
  *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
  *                            as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
- *   told                     who switches the thread's stack   the lead of a      release / acquire
+ *   reported_bottom          who switches the thread's stack   the lead of a      release / acquire
  *                                                              concurrent cycle
  *   stack, used_from, asking the thread, before it is listed,  collecting thread  the registry's lock
  *                            or under the registry's lock
@@ -40,7 +40,7 @@ struct sgc_mutator {
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
     uintptr_t used_from;                /* it has been here on its own stack, so from here on that is mapped */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
-    sgc_aw_t told[2];                   /* what it said last, and before that, of where its stack begins; 0: nothing */
+    sgc_aw_t reported_bottom[2];        /* what it said last, and before that, of where its stack begins; 0: nothing */
     uintptr_t thread_pointer;
     struct sgc_range control;           /* with its control block in the C library: a root */
     struct sgc_range below_control;     /* may have thread-local variables in it, where it can be read */
@@ -81,13 +81,13 @@ extern struct sgc_thread_hooks sgc_thread_hooks;
 /* The registry's lock for a look, on any thread, whatever it is doing: the one that has stopped the world holds it already; a
  * thread that counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may
  * come here. */
-struct sgc_registry_look {
+struct sgc_registry_scope {
     bool had;
     struct sgc_section *section;
     sigset_t signals;
 };
-void sgc_registry_enter(struct sgc_registry_look *look);
-void sgc_registry_leave(struct sgc_registry_look *look);
+void sgc_registry_enter(struct sgc_registry_scope *scope);
+void sgc_registry_leave(struct sgc_registry_scope *scope);
 
 static inline struct sgc_mutator *sgc_mutator_of(struct sgc_section *section)
 {
@@ -187,8 +187,8 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
 /* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
  * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of
  * others nothing.  A thread on a stack that only the client told us of has not left what lies elsewhere. */
-static inline bool sgc_mutator_left_at(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
-                                       const struct sgc_stack_bounds *alternate)
+static inline bool sgc_mutator_frame_left(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
+                                          const struct sgc_stack_bounds *alternate)
 {
     return sgc_mutator_at_home(m, now) && (sgc_mutator_at_home(m, recorded) || sgc_stack_within(alternate, recorded)) &&
            sgc_section_left(recorded, now, alternate) &&

@@ -45,28 +45,28 @@ struct chain {
     uint32_t count;
 };
 
-/* The first ones of the list, as many as there are up to `most`.  Under the lock: nobody else takes any. */
-static struct chain find_some(struct sgc_node *first, uint32_t most)
+/* The first ones of the list, as many as there are up to `max`.  Under the lock: nobody else takes any. */
+static struct chain find_some(struct sgc_node *first, uint32_t max)
 {
     struct chain c = { first, first, first != NULL };
 
-    sgc_assert(most > 0 && sgc_a32_load(&nodes.lock.word) != 0);
-    while (c.count != 0 && c.count < most && sgc_aw_load(&c.last->next) != 0) {
+    sgc_assert(max > 0 && sgc_a32_load(&nodes.lock.word) != 0);
+    while (c.count != 0 && c.count < max && sgc_aw_load(&c.last->next) != 0) {
         c.last = (struct sgc_node *)sgc_aw_load(&c.last->next);
         c.count++;
     }
-    sgc_assert(c.count <= most && (c.count == 0) == (c.first == NULL));
+    sgc_assert(c.count <= max && (c.count == 0) == (c.first == NULL));
     return c;
 }
 
 /* Under the lock. */
-static struct chain take_spare(enum sgc_node_size size, uint32_t most)
+static struct chain take_spare(enum sgc_node_size size, uint32_t max)
 {
     struct chain c;
 
     sgc_assert((unsigned)size < SGC_NODE_SIZES);
     do
-        c = find_some((struct sgc_node *)sgc_aw_load_acq(&nodes.spare[size]), most);
+        c = find_some((struct sgc_node *)sgc_aw_load_acq(&nodes.spare[size]), max);
     while (c.count != 0 && !sgc_aw_cas(&nodes.spare[size], (uintptr_t)c.first, sgc_aw_load(&c.last->next)));
     return c;
 }

@@ -64,8 +64,8 @@ static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uin
     m->stack = bounds;
     m->used_from = sgc_stack_within(&bounds, sp) ? sp : bounds.high;
     m->bottom = bounds.high;
-    sgc_aw_store(&m->told[0], 0);
-    sgc_aw_store(&m->told[1], 0);
+    sgc_aw_store(&m->reported_bottom[0], 0);
+    sgc_aw_store(&m->reported_bottom[1], 0);
     if (bottom != 0 && (bottom < bounds.low || bottom > bounds.high))
         m->bottom = bottom;
     sgc_assert(m->used_from <= m->stack.high);
@@ -160,11 +160,11 @@ static bool join_registry(struct sgc_mutator *m)
 /* A thread whose number is not known could not be stopped.  That is so for all threads, and is said once. */
 static bool has_number(const struct sgc_mutator *m)
 {
-    static SGC_STATE sgc_a32_t said;
+    static SGC_STATE sgc_a32_t reported;
 
     if (m->tid > 0)
         return true;
-    if (sgc_a32_swap(&said, 1) == 0)
+    if (sgc_a32_swap(&reported, 1) == 0)
         sgc_warn("a thread cannot be registered: the system does not tell its number (gettid: error %d); let the filter of "
                  "system calls allow gettid and tgkill", -m->tid);
     return false;
@@ -294,5 +294,5 @@ bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_
     bool has_one = sgc_mutator_at_home(self, entry) && sgc_altstack_self(&alternate);
 
     sgc_assert(self == sgc_mutator_self());
-    return sgc_mutator_left_at(self, called, entry, has_one ? &alternate : NULL);
+    return sgc_mutator_frame_left(self, called, entry, has_one ? &alternate : NULL);
 }

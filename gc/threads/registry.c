@@ -18,40 +18,40 @@ SGC_STATE struct sgc_thread_hooks sgc_thread_hooks;
 
 /* ---- looks ---- */
 
-void sgc_registry_enter(struct sgc_registry_look *look)
+void sgc_registry_enter(struct sgc_registry_scope *scope)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
     sgc_assert(self == NULL || sgc_mutator_ok(self));
-    look->had = sgc_stopped_by_self();
-    look->section = self != NULL && !sgc_world_is_blocked(self) ? sgc_section_of(self) : NULL;
-    if (look->had)
+    scope->had = sgc_stopped_by_self();
+    scope->section = self != NULL && !sgc_world_is_blocked(self) ? sgc_section_of(self) : NULL;
+    if (scope->had)
         return;
-    if (look->section == NULL)
-        sgc_signals_block(&look->signals);
-    sgc_lock(&sgc_registry.lock, look->section);
+    if (scope->section == NULL)
+        sgc_signals_block(&scope->signals);
+    sgc_lock(&sgc_registry.lock, scope->section);
     sgc_assert(sgc_registry_locked());
 }
 
-void sgc_registry_leave(struct sgc_registry_look *look)
+void sgc_registry_leave(struct sgc_registry_scope *scope)
 {
     sgc_assert(sgc_registry_locked());
-    if (look->had)
+    if (scope->had)
         return;
-    sgc_unlock(&sgc_registry.lock, look->section);
-    if (look->section == NULL)
-        sgc_signals_restore(&look->signals);
+    sgc_unlock(&sgc_registry.lock, scope->section);
+    if (scope->section == NULL)
+        sgc_signals_restore(&scope->signals);
 }
 
 bool sgc_registry_anybody_runs(void)
 {
-    struct sgc_registry_look look;
+    struct sgc_registry_scope scope;
     const struct sgc_mutator *m;
 
-    sgc_registry_enter(&look);
+    sgc_registry_enter(&scope);
     for (m = sgc_registry.first; m != NULL && !sgc_mutator_runs(m, sgc_a32_load(&m->cache.section.state));)
         m = m->next;
-    sgc_registry_leave(&look);
+    sgc_registry_leave(&scope);
     return m != NULL;
 }
 

@@ -12,7 +12,7 @@ struct patience {
 
 SGC_STATE static struct patience patience;
 
-enum { LOOKS = 200 };           /* at the word, between two looks at the clock: a few microseconds */
+enum { READS = 200 };           /* at the word, between two looks at the clock: a few microseconds */
 
 static const uint64_t SPIN_NS = 50000;
 
@@ -37,18 +37,18 @@ void sgc_spin_wait_add_thread(void)
 /* ---- waiting ---- */
 
 /* A thread that waits in vain must not take the processor of those that it waits for. */
-static bool enough_processors(uint32_t beside)
+static bool enough_processors(uint32_t extra)
 {
     uint32_t busy = sgc_a32_load(&patience.busy);
 
     sgc_assert(patience.processors > 0);
-    return busy <= patience.processors && beside <= patience.processors - busy;
+    return busy <= patience.processors && extra <= patience.processors - busy;
 }
 
 /* Waited for: that the word has the value (`becomes`), or has it no more. */
 static bool happens_soon(const sgc_a32_t *word, uint32_t value, bool becomes)
 {
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < READS; i++) {
         if ((sgc_a32_load_acq(word) == value) == becomes)
             return true;
         sgc_spin_hint();
@@ -56,11 +56,11 @@ static bool happens_soon(const sgc_a32_t *word, uint32_t value, bool becomes)
     return false;
 }
 
-static bool spin(const sgc_a32_t *word, uint32_t value, bool becomes, uint32_t beside)
+static bool spin(const sgc_a32_t *word, uint32_t value, bool becomes, uint32_t extra)
 {
     uint64_t began = sgc_clock_ns();
 
-    while (enough_processors(beside)) {
+    while (enough_processors(extra)) {
         if (happens_soon(word, value, becomes))
             return true;
         if (sgc_clock_ns() - began >= SPIN_NS)
@@ -69,9 +69,9 @@ static bool spin(const sgc_a32_t *word, uint32_t value, bool becomes, uint32_t b
     return false;
 }
 
-bool sgc_spin_wait(const sgc_a32_t *word, uint32_t value, uint32_t beside)
+bool sgc_spin_wait(const sgc_a32_t *word, uint32_t value, uint32_t extra)
 {
-    return spin(word, value, false, beside);
+    return spin(word, value, false, extra);
 }
 
 bool sgc_spin_wait_zero(const sgc_a32_t *word)

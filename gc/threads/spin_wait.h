@@ -25,9 +25,9 @@ void sgc_spin_wait_init(int processors);
 void sgc_spin_wait_begin(uint32_t markers);
 void sgc_spin_wait_add_thread(void);
 
-/* Spins for a moment, if with `beside` more threads each one has a processor.  True when *word (acquire) is not
+/* Spins for a moment, if with `extra` more threads each one has a processor.  True when *word (acquire) is not
  * `value` any more, false when it is time to sleep.  [any] */
-bool sgc_spin_wait(const sgc_a32_t *word, uint32_t value, uint32_t beside);
+bool sgc_spin_wait(const sgc_a32_t *word, uint32_t value, uint32_t extra);
 
 /* The stopper waits likewise for those it has asked: true when *word (acquire) has become 0. */
 bool sgc_spin_wait_zero(const sgc_a32_t *word);

@@ -114,9 +114,9 @@ static bool is_over(const struct sgc_mutator *m)
 static void report_refused(const struct sgc_mutator *m)
 {
     sgc_assert(m->refused != 0);
-    if (sgc_world.told == m->refused)
+    if (sgc_world.reported_refusal == m->refused)
         return;
-    sgc_world.told = m->refused;
+    sgc_world.reported_refusal = m->refused;
     if (m->refused == EAGAIN)
         sgc_warn("signal %d cannot be queued for thread %d, because the user's queue of real-time signals is full, and a "
                  "collection waits for that; allow a longer one (ulimit -i) or choose a signal below SIGRTMIN with "
@@ -300,7 +300,7 @@ static void settle_missing(struct sgc_mutator *self)
     sgc_a32_store(&sgc_world.missing, 0);
 }
 
-static void let_go(struct sgc_mutator *self)
+static void resume_all(struct sgc_mutator *self)
 {
     struct sgc_mutator *gone;
 
@@ -333,7 +333,7 @@ static bool stop(struct sgc_mutator *self, const struct sgc_mutator *only, uint3
         return true;
     }
     settle_missing(self);
-    let_go(self);
+    resume_all(self);
     return false;
 }
 
@@ -349,7 +349,7 @@ void sgc_world_resume(struct sgc_mutator *self)
     sgc_assert(sgc_mutator_mine(self) && sgc_registry_locked());
     sgc_assert(sgc_world_stopped());
     withdraw_requests(self);
-    let_go(self);
+    resume_all(self);
 }
 
 /* ---- one thread, for long ---- */

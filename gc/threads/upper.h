@@ -30,7 +30,7 @@ struct sgc_upper {
     void (*visit)(void (*fn)(void *arg, const struct sgc_mutator *whose, struct sgc_range range), void *arg);
 
     /* Marks instead of `visit`, which is left to questions, for a layer that wants to see what is reachable without it:
-     * everything else has been marked, and what this marks (marker 0, then sgc_team_look_through) is alive, too.  While it is
+     * everything else has been marked, and what this marks (marker 0, then sgc_team_round) is alive, too.  While it is
      * there no cycle is concurrent. */
     void (*mark)(struct sgc_team *team);
 

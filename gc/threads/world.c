@@ -59,11 +59,11 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
 }
 
 /* Waits until that stop is over.  The next one may have begun when we wake: it asks us again.
- * `beside`: 1 for a thread that the stopper has not counted among the busy ones. */
-static void sleep_through(uint32_t gen, uint32_t beside)
+ * `extra`: 1 for a thread that the stopper has not counted among the busy ones. */
+static void sleep_through(uint32_t gen, uint32_t extra)
 {
     sgc_assert(gen & 1);
-    if (!sgc_spin_wait(&sgc_world.gen, gen, beside))
+    if (!sgc_spin_wait(&sgc_world.gen, gen, extra))
         while (sgc_a32_load_acq(&sgc_world.gen) == gen)
             sgc_wait(&sgc_world.gen, gen, -1);
 }
@@ -400,9 +400,9 @@ void sgc_world_keep_handler(bool again)
     if (fate == SGC_SIGNAL_HANDLED || (fate == SGC_SIGNAL_TAKEN && !again))
         return;
     sgc_signal_install(sgc_options.suspend_signal, on_suspend);
-    if (fate != SGC_SIGNAL_TAKEN || sgc_world.told_handler)
+    if (fate != SGC_SIGNAL_TAKEN || sgc_world.reported_handler)
         return;
-    sgc_world.told_handler = true;
+    sgc_world.reported_handler = true;
     sgc_warn("the program has installed a handler for signal %d, which stops threads for a collection; the collector's is "
              "back, and the program's will not run; choose another signal with SGC_SUSPEND_SIGNAL or GC_set_suspend_signal",
              sgc_options.suspend_signal);

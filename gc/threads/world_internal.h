@@ -14,8 +14,8 @@ struct sgc_world {
     sgc_aw_t stranger;          /* sgc_world_stranger of the thread that was signalled last without being registered */
     uint64_t passed_over;       /* signals for which a stop has been given up, and that wait still */
     bool interrupted;           /* the last stop was given up for one */
-    int told;                   /* why a signal could not be sent, when that was said last */
-    bool told_handler;          /* that the program's handler was replaced */
+    int reported_refusal;       /* why a signal could not be sent, when that was said last */
+    bool reported_handler;      /* that the program's handler was replaced */
 };
 extern struct sgc_world sgc_world;
 

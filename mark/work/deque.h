@@ -226,7 +226,7 @@ static inline bool sgc_deque_pop(struct sgc_deque *d, struct sgc_work *work)
 }
 
 /* Anybody's look at the public part; it may be out of date at once. */
-static inline bool sgc_deque_looks_empty(const struct sgc_deque *d)
+static inline bool sgc_deque_seems_empty(const struct sgc_deque *d)
 {
     return sgc_public_length(sgc_aw_load(&d->word)) == 0;
 }
@@ -234,13 +234,13 @@ static inline bool sgc_deque_looks_empty(const struct sgc_deque *d)
 /* Between pieces of work, when other markers run: makes pieces public if none are.  True if it did. */
 static inline bool sgc_deque_share(struct sgc_deque *d)
 {
-    return d->top - d->watermark >= SGC_SHARE_MIN && sgc_deque_looks_empty(d) && sgc_deque_publish(d);
+    return d->top - d->watermark >= SGC_SHARE_MIN && sgc_deque_seems_empty(d) && sgc_deque_publish(d);
 }
 
 /* Nothing private, nothing public. */
 static inline bool sgc_deque_empty(const struct sgc_deque *d)
 {
-    return d->top == d->watermark && sgc_deque_looks_empty(d);
+    return d->top == d->watermark && sgc_deque_seems_empty(d);
 }
 
 /* Makes all public pieces that are not stolen private again.  There may be thieves. */

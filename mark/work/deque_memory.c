@@ -14,13 +14,13 @@ static const size_t RESERVE_DEFAULT = (size_t)4 << 30;
 static const size_t RESERVE_MIN = (size_t)64 << 10;
 static const size_t STEP_MIN = (size_t)64 << 10;
 
-static size_t bytes_wanted(size_t bytes, size_t most)
+static size_t bytes_wanted(size_t bytes, size_t max_pieces)
 {
     size_t want = bytes != 0 ? bytes : RESERVE_DEFAULT;
 
-    sgc_assert(most >= RESERVE_MIN / PIECE);
-    if (want > most * PIECE)
-        want = most * PIECE;
+    sgc_assert(max_pieces >= RESERVE_MIN / PIECE);
+    if (want > max_pieces * PIECE)
+        want = max_pieces * PIECE;
     return want > RESERVE_MIN ? want : RESERVE_MIN;
 }
 
@@ -31,9 +31,9 @@ static struct sgc_stretch stretch_of(const struct sgc_stack_memory *memory)
     };
 }
 
-bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t most)
+bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t max_pieces)
 {
-    size_t want = bytes_wanted(bytes, most);
+    size_t want = bytes_wanted(bytes, max_pieces);
     struct sgc_stretch stretch;
 
     *memory = (struct sgc_stack_memory){ .base = NULL };

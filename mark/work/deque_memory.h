@@ -26,8 +26,8 @@ static inline bool sgc_stack_memory_ok(const struct sgc_stack_memory *memory)
 }
 
 /* Finds addresses for up to `bytes` (0: as much as is sensible; 64 KB is the least), and never for more than
- * `most` pieces.  False if not even that can be had.  Outside sections. */
-bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t most);
+ * `max_pieces` pieces.  False if not even that can be had.  Outside sections. */
+bool sgc_stack_memory_init(struct sgc_stack_memory *memory, size_t bytes, size_t max_pieces);
 void sgc_stack_memory_release(struct sgc_stack_memory *memory);
 
 /* Commits more; false when the reservation is used up or the system has no memory.  One raw system call at most; may

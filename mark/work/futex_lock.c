@@ -8,13 +8,13 @@
 #include "platform/report.h"
 
 /* Looks before sleeping; tests in which time passes otherwise have their own. */
-#ifndef SGC_FUTEX_LOOKS
-#define SGC_FUTEX_LOOKS 64
+#ifndef SGC_FUTEX_SPINS
+#define SGC_FUTEX_SPINS 64
 #endif
 
-static bool take_looking(struct sgc_futex_lock *lock)
+static bool take_spinning(struct sgc_futex_lock *lock)
 {
-    for (int i = 0; i < SGC_FUTEX_LOOKS; i++) {
+    for (int i = 0; i < SGC_FUTEX_SPINS; i++) {
         if (sgc_a32_load(&lock->word) == SGC_FUTEX_FREE && sgc_a32_cas(&lock->word, SGC_FUTEX_FREE, SGC_FUTEX_HELD))
             return true;
         sgc_spin_hint();
@@ -26,7 +26,7 @@ static bool take_looking(struct sgc_futex_lock *lock)
  * that frees the lock wakes one of them. */
 void sgc_futex_lock(struct sgc_futex_lock *lock)
 {
-    if (take_looking(lock))
+    if (take_spinning(lock))
         return;
     while (sgc_a32_swap(&lock->word, SGC_FUTEX_SLEPT_ON) != SGC_FUTEX_FREE)
         sgc_wait(&lock->word, SGC_FUTEX_SLEPT_ON, -1);

@@ -10,7 +10,7 @@
  *
  *     struct sgc_rest rest = { 0 };
  *     for (;;) {
- *         sgc_idle_look(&idle, &rest);
+ *         sgc_idle_note_signal(&idle, &rest);
  *         if (work found and taken) { sgc_idle_end(&idle, &rest, true); break; }
  *         if (finished) { sgc_idle_wake_all(&idle); sgc_idle_end(&idle, &rest, false); return; }
  *         if (!sgc_idle_spin(&idle, &rest))
@@ -59,21 +59,21 @@ enum {
     SGC_BACKOFF_LONGEST_NS = 1000000,
 };
 
-/* After `looks` looks without result, counted from 0, the spinner spins, or yields, or naps so
+/* After `tries` looks without result, counted from 0, the spinner spins, or yields, or naps so
  * long. */
-static inline bool sgc_backoff_spins(uint32_t looks)
+static inline bool sgc_backoff_spins(uint32_t tries)
 {
-    return looks < SGC_BACKOFF_SPINS;
+    return tries < SGC_BACKOFF_SPINS;
 }
 
-static inline bool sgc_backoff_yields(uint32_t looks)
+static inline bool sgc_backoff_yields(uint32_t tries)
 {
-    return !sgc_backoff_spins(looks) && looks < SGC_BACKOFF_SPINS + SGC_BACKOFF_YIELDS;
+    return !sgc_backoff_spins(tries) && tries < SGC_BACKOFF_SPINS + SGC_BACKOFF_YIELDS;
 }
 
-static inline int64_t sgc_backoff_nap_ns(uint32_t looks)
+static inline int64_t sgc_backoff_nap_ns(uint32_t tries)
 {
-    uint32_t naps = looks - SGC_BACKOFF_SPINS - SGC_BACKOFF_YIELDS;
+    uint32_t naps = tries - SGC_BACKOFF_SPINS - SGC_BACKOFF_YIELDS;
     int64_t ns = naps < 16 ? (int64_t)SGC_BACKOFF_NAP_NS << naps : SGC_BACKOFF_LONGEST_NS;
 
     return ns < SGC_BACKOFF_LONGEST_NS ? ns : SGC_BACKOFF_LONGEST_NS;
@@ -99,7 +99,7 @@ struct sgc_idle {
 /* A marker's own, all zero when it becomes idle. */
 struct sgc_rest {
     uint32_t seen;                          /* `signal` before it looked last */
-    uint32_t looks;                         /* as spinner, since there was a signal */
+    uint32_t tries;                         /* as spinner, since there was a signal */
     bool spins;
 };
 
@@ -130,20 +130,20 @@ static inline void sgc_idle_wake_all(struct sgc_idle *idle)
 /* ---- an idle marker -------------------------------------------------------------------------------------------- */
 
 /* I am going to look. */
-static inline void sgc_idle_look(struct sgc_idle *idle, struct sgc_rest *rest)
+static inline void sgc_idle_note_signal(struct sgc_idle *idle, struct sgc_rest *rest)
 {
     uint32_t signal = sgc_a32_load_acq(&idle->signal);
 
     if (signal != rest->seen)
-        rest->looks = 0;
+        rest->tries = 0;
     rest->seen = signal;
 }
 
-static inline void sgc_idle_pause(uint32_t looks)
+static inline void sgc_idle_pause(uint32_t tries)
 {
-    for (int i = 0; sgc_backoff_spins(looks) && i < SGC_BACKOFF_HINTS; i++)
+    for (int i = 0; sgc_backoff_spins(tries) && i < SGC_BACKOFF_HINTS; i++)
         sgc_spin_hint();
-    if (sgc_backoff_yields(looks))
+    if (sgc_backoff_yields(tries))
         sgc_yield();
 }
 
@@ -153,9 +153,9 @@ static inline bool sgc_idle_spin(struct sgc_idle *idle, struct sgc_rest *rest)
 {
     if (!rest->spins)
         rest->spins = sgc_a32_load(&idle->spinner) == 0 && sgc_a32_cas(&idle->spinner, 0, 1);
-    if (!rest->spins || rest->looks >= SGC_BACKOFF_SPINS + SGC_BACKOFF_YIELDS)
+    if (!rest->spins || rest->tries >= SGC_BACKOFF_SPINS + SGC_BACKOFF_YIELDS)
         return false;
-    sgc_idle_pause(rest->looks++);
+    sgc_idle_pause(rest->tries++);
     return true;
 }
 
@@ -165,7 +165,7 @@ static inline void sgc_idle_sleep(struct sgc_idle *idle, struct sgc_rest *rest)
     uint32_t others = sgc_a32_add(&idle->sleepers, 1);
 
     if (rest->spins)
-        sgc_wait(&idle->signal, rest->seen, sgc_backoff_nap_ns(rest->looks++));
+        sgc_wait(&idle->signal, rest->seen, sgc_backoff_nap_ns(rest->tries++));
     else if (sgc_a32_load(&idle->spinner) != 0)
         sgc_wait(&idle->signal, rest->seen, sgc_backoff_sleep_ns(others + 1));
     sgc_a32_add(&idle->sleepers, UINT32_MAX);

@@ -91,7 +91,7 @@ static uintptr_t draw_ticket(struct sgc_termination *t, uint32_t i)
 bool sgc_termination_init(struct sgc_termination *t, size_t max_markers)
 {
     sgc_assert(max_markers > 0 && max_markers < SGC_TERMINATION_MARKERS);
-    *t = (struct sgc_termination){ .most = max_markers };
+    *t = (struct sgc_termination){ .slots = max_markers };
     sgc_a32_store(&t->state, SGC_TERMINATION_FINISHED);                                     /* [B] */
     t->slot = sgc_mem_obtain(max_markers * sizeof *t->slot);
     return t->slot != NULL;
@@ -100,14 +100,14 @@ bool sgc_termination_init(struct sgc_termination *t, size_t max_markers)
 void sgc_termination_release(struct sgc_termination *t)
 {
     sgc_assert(sgc_termination_finished(t));
-    sgc_mem_release(t->slot, t->most * sizeof *t->slot);
+    sgc_mem_release(t->slot, t->slots * sizeof *t->slot);
     t->slot = NULL;
-    t->most = t->markers = 0;
+    t->slots = t->markers = 0;
 }
 
 void sgc_termination_begin(struct sgc_termination *t, enum sgc_termination_form form, uint32_t markers)
 {
-    sgc_assert(sgc_termination_ok(t) && markers > 0 && markers <= t->most);
+    sgc_assert(sgc_termination_ok(t) && markers > 0 && markers <= t->slots);
     sgc_assert(sgc_termination_finished(t));
     t->form = form;
     t->markers = markers;
@@ -166,7 +166,7 @@ static bool all_flags_idle(struct sgc_termination *t, uint32_t i)
     uint32_t k = t->slot[i].suspect;
 
     sgc_assert(k < t->markers);
-    for (uint32_t looks = t->markers; looks > 0; looks--) {
+    for (uint32_t remaining = t->markers; remaining > 0; remaining--) {
         if (sgc_a32_load_sc(&t->slot[k].busy) == BUSY) {                                    /* [L] */
             t->slot[i].suspect = k;
             return false;
@@ -238,8 +238,8 @@ void sgc_termination_check(const struct sgc_termination *t)
     uint32_t busy = 0;
     uintptr_t ticket = sgc_aw_load(&t->ticket);                                             /* own */
 
-    sgc_assert(t->markers <= t->most && t->most < SGC_TERMINATION_MARKERS);
-    sgc_assert((t->slot == NULL) == (t->most == 0));
+    sgc_assert(t->markers <= t->slots && t->slots < SGC_TERMINATION_MARKERS);
+    sgc_assert((t->slot == NULL) == (t->slots == 0));
     sgc_assert(t->form == SGC_TERMINATION_FLAGS || t->form == SGC_TERMINATION_COUNTER);
     for (uint32_t i = 0; i < t->markers; i++) {
         uint32_t flag = sgc_a32_load(&t->slot[i].busy);                                     /* own */

@@ -82,7 +82,7 @@ struct sgc_termination_slot {
 
 struct sgc_termination {
     struct sgc_termination_slot *slot;
-    size_t most;                                            /* slots there are */
+    size_t slots;                                           /* slots there are */
     enum sgc_termination_form form;
     uint32_t markers;
     sgc_a32_t state;                                        /* enum sgc_termination_state */
@@ -93,7 +93,7 @@ struct sgc_termination {
 /* Has it been made, for the markers that it counts?  On any marker, or between marks. */
 static inline bool sgc_termination_ok(const struct sgc_termination *t)
 {
-    return t->slot != NULL && t->markers <= t->most && t->most < SGC_TERMINATION_MARKERS &&
+    return t->slot != NULL && t->markers <= t->slots && t->slots < SGC_TERMINATION_MARKERS &&
            (t->form == SGC_TERMINATION_FLAGS || t->form == SGC_TERMINATION_COUNTER);
 }
 

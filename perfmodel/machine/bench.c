@@ -128,40 +128,40 @@ bool sgc_bench_together(sgc_bench_fn *work, void *arg, const int *cpu, int n, in
 
 /* ---- differences ---- */
 
-enum { TURNS = 200, GROUPS = 4, LEAST_TURNS = 2 * GROUPS, ABOVE_NOISE = 3 };
+enum { TURNS = 200, GROUPS = 4, MIN_TURNS = 2 * GROUPS, ABOVE_NOISE = 3 };
 
 /* The least time of each group of turns: noise only adds to a time, so these come near the truth, and so near each other. */
-struct least {
+struct minima {
     double of[GROUPS];
 };
 
-static void note_time(struct least *least, int turn, double ns)
+static void note_time(struct minima *minima, int turn, double ns)
 {
     int group = turn % GROUPS;
 
-    if (turn < GROUPS || ns < least->of[group])
-        least->of[group] = ns;
+    if (turn < GROUPS || ns < minima->of[group])
+        minima->of[group] = ns;
 }
 
-static void span(const struct least *least, double *lowest, double *highest)
+static void span(const struct minima *minima, double *lowest, double *highest)
 {
-    *lowest = *highest = least->of[0];
+    *lowest = *highest = minima->of[0];
     for (int i = 1; i < GROUPS; i++) {
-        *lowest = fmin(*lowest, least->of[i]);
-        *highest = fmax(*highest, least->of[i]);
+        *lowest = fmin(*lowest, minima->of[i]);
+        *highest = fmax(*highest, minima->of[i]);
     }
 }
 
 bool sgc_bench_difference(const struct sgc_bench_pair *pair, double *ns)
 {
     double low, high, low_more, high_more, noise = 0, difference = 0;
-    struct least less, more;
+    struct minima less, more;
 
     sgc_assert(pair->more != NULL && pair->less != NULL);
     for (int turn = 0; turn < TURNS; turn++) {
         note_time(&less, turn, pair->less(pair->arg));
         note_time(&more, turn, pair->more(pair->arg));
-        if (turn + 1 < LEAST_TURNS)
+        if (turn + 1 < MIN_TURNS)
             continue;
         span(&less, &low, &high);
         span(&more, &low_more, &high_more);

@@ -36,7 +36,7 @@ static const uintptr_t heap = UINT64_C(1) << 40, heap_bytes = (uintptr_t)PAGES <
 /* The least time of one of so many steps. */
 static double time_of(uintptr_t (*step)(void), double steps)
 {
-    double least = 0;
+    double min = 0;
 
     sgc_assert(steps > 0);
     for (int i = 0; i < ROUNDS; i++) {
@@ -47,9 +47,9 @@ static double time_of(uintptr_t (*step)(void), double steps)
             sum += step();
         sink = sum;
         time = (sgc_bench_own_ns() - begun) / REPEATS / steps;
-        least = i == 0 || time < least ? time : least;
+        min = i == 0 || time < min ? time : min;
     }
-    return least;
+    return min;
 }
 
 /* ---- words ---- */
@@ -89,7 +89,7 @@ static void fill_words(bool inside)
 
 /* ---- objects and marks ---- */
 
-static uintptr_t look_at_objects(void)
+static uintptr_t read_pages(void)
 {
     uintptr_t sum = 0;
 
@@ -203,14 +203,14 @@ static __attribute__((noinline)) struct entry *mark_and_push(uintptr_t word, str
     return top;
 }
 
-static struct entry *look_at_words(const uintptr_t *object, struct entry *top, struct entry *limit)
+static struct entry *push_words(const uintptr_t *object, struct entry *top, struct entry *limit)
 {
     for (int i = 0; i < PROC_WORDS; i++)
         top = mark_and_push(object[i], top, limit);
     return top;
 }
 
-static procedure_fn *volatile procedure = look_at_words;
+static procedure_fn *volatile procedure = push_words;
 
 static uintptr_t call_procedures(void)
 {
@@ -276,7 +276,7 @@ static void measure(struct sgc_machine_costs *costs, struct sgc_bench_doubts *do
     costs->word_ns = time_of(find_words, WORDS);
     fill_words(true);
     doubts->edge = !sgc_bench_difference(&edges, &costs->edge_ns);
-    costs->object_ns = time_of(look_at_objects, WORDS);
+    costs->object_ns = time_of(read_pages, WORDS);
     costs->mark_ns = time_of(mark_plainly, WORDS);
     costs->mark_rmw_ns = time_of(mark_atomically, WORDS);
     sgc_assert(sgc_deque_empty(&bench.own) && sgc_deque_empty(&bench.other));

@@ -98,32 +98,32 @@ static uint64_t chase(const struct ring *r, uint64_t at, uint64_t loads)
 static double time_chase(const struct ring *r)
 {
     uint64_t at = chase(r, 0, r->places < WARM ? r->places : 0);
-    double least = 0;
+    double min = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
         double begun = sgc_bench_own_ns(), time;
 
         at = chase(r, at, LOADS);
         time = (sgc_bench_own_ns() - begun) / LOADS;
-        least = i == 0 || time < least ? time : least;
+        min = i == 0 || time < min ? time : min;
     }
     sink = at;
-    return least;
+    return min;
 }
 
 double sgc_bench_chase(const struct sgc_bench_chase *c)
 {
     struct ring r;
-    double least = 0;
+    double min = 0;
 
     sgc_assert(c->stride % LINE == 0 && c->bytes >= 2 * c->stride);
     sgc_bench_pin(c->home);
     if (make_ring(&r, c)) {
         sgc_bench_pin(c->cpu);
-        least = time_chase(&r);
+        min = time_chase(&r);
     }
     release_ring(&r);
-    return least;
+    return min;
 }
 
 /* ---- independent ones ---- */
@@ -185,7 +185,7 @@ double sgc_bench_independent(size_t bytes, bool rmw, const int *cpu, int n)
 double sgc_bench_stream(size_t bytes, int cpu)
 {
     const uint64_t *memory;
-    double least = 0;
+    double min = 0;
 
     sgc_assert(bytes % sizeof *memory == 0);
     sgc_bench_pin(cpu);
@@ -198,12 +198,12 @@ double sgc_bench_stream(size_t bytes, int cpu)
             sum += memory[w];
         sink = sum;
         time = sgc_bench_own_ns() - begun;
-        least = i == 0 || time < least ? time : least;
+        min = i == 0 || time < min ? time : min;
     }
     if (memory == NULL)
         return 0;
     sgc_bench_release((void *)(uintptr_t)memory, bytes);
-    return (double)bytes * 1000 / least;
+    return (double)bytes * 1000 / min;
 }
 
 /* ---- handover ---- */

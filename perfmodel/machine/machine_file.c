@@ -21,12 +21,12 @@
 struct key {
     const char *name, *words, *says; /* words: NULL for numbers */
     size_t variable;
-    double least, most, absent; /* absent: NaN if the key is needed */
+    double min, max, absent; /* absent: NaN if the key is needed */
     bool whole;
 };
 
-#define SGC_KEY(key, variable, least, most, whole, need, says) \
-    { #key, NULL, says, offsetof(struct sgc_machine, variable), least, most, need, whole },
+#define SGC_KEY(key, variable, min, max, whole, need, says) \
+    { #key, NULL, says, offsetof(struct sgc_machine, variable), min, max, need, whole },
 #define SGC_WORD(key, variable, words, says) { #key, words, says, offsetof(struct sgc_machine, variable), 0, 0, NEEDED, true },
 static const struct key keys[] = {
 #include "perfmodel/machine/keys.def"
@@ -84,9 +84,9 @@ static bool take_number(struct reading *r, const struct key *key, const char *te
     if (!parse_number(text, &number) || (key->whole && number != floor(number)))
         return refuse(r, "%s %s: expected %s; write only the number, the unit is in the key's name", key->name, text,
                       key->whole ? "a whole number" : "a number");
-    if (number < key->least || number > key->most)
+    if (number < key->min || number > key->max)
         return refuse(r, "%s %s: expected from %.10g to %.10g; is the unit that of the key's name?", key->name, text,
-                      key->least, key->most);
+                      key->min, key->max);
     *variable_of(r->machine, key) = number;
     return true;
 }

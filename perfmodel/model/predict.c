@@ -119,7 +119,7 @@ static void predict_thesis(struct predicting *g, struct sgc_prediction *p)
     p->time_ns = sgc_memory_time_ns(&g->load, p->computing_ns);
     sgc_assert(p->time_ns >= p->computing_ns && p->misses >= once);
     p->miss_ns = sgc_memory_miss_ns(&g->load, p->time_ns);
-    p->busiest = p->time_ns > 0 ? sgc_memory_least_ns(&g->load) / p->time_ns : 0;
+    p->busiest = p->time_ns > 0 ? sgc_memory_min_ns(&g->load) / p->time_ns : 0;
 }
 
 /* ---- the fast form, 4.4.2: all that lives is read once, and each line of mark bits written once ---- */
@@ -198,7 +198,7 @@ static double predict_overlap(struct predicting *g, const struct sgc_prediction 
         fill_streams(g);
     memory = sgc_memory_time_ns(&g->load, work + count_waits(g->of) / g->load.abreast) - work;
     hidden = (work < memory ? work : memory) * (1 - 1 / m->misses_in_flight);
-    return larger(work + memory - hidden, sgc_memory_least_ns(&g->load));
+    return larger(work + memory - hidden, sgc_memory_min_ns(&g->load));
 }
 
 /* ---- all ---- */
@@ -221,14 +221,14 @@ bool sgc_predict(const struct sgc_prediction_of *of, uint32_t processors, struct
     return true;
 }
 
-bool sgc_predict_enough(const struct sgc_prediction_of *of, uint32_t most, double percent, uint32_t *enough)
+bool sgc_predict_enough(const struct sgc_prediction_of *of, uint32_t max, double percent, uint32_t *enough)
 {
-    double best = INFINITY, *time = calloc((size_t)most + 1, sizeof *time);
+    double best = INFINITY, *time = calloc((size_t)max + 1, sizeof *time);
     struct predicting g = { .node = NULL };
     bool made = time != NULL && begin(&g, of);
 
-    sgc_assert(most >= 1 && most <= SGC_MACHINE_PROCESSORS && percent >= 0);
-    for (uint32_t p = 1; made && p <= most; p++) {
+    sgc_assert(max >= 1 && max <= SGC_MACHINE_PROCESSORS && percent >= 0);
+    for (uint32_t p = 1; made && p <= max; p++) {
         time[p] = predict_fast(&g, p);
         sgc_assert(time[p] >= 0);
         best = fmin(best, time[p]);

@@ -47,7 +47,7 @@ struct sgc_prediction {
 /* False: no memory. */
 bool sgc_predict(const struct sgc_prediction_of *of, uint32_t processors, struct sgc_prediction *p);
 
-/* The smallest number of processors up to `most` whose fast time is at most so many percent above the best. */
-bool sgc_predict_enough(const struct sgc_prediction_of *of, uint32_t most, double percent, uint32_t *enough);
+/* The smallest number of processors up to `max` whose fast time is at most so many percent above the best. */
+bool sgc_predict_enough(const struct sgc_prediction_of *of, uint32_t max, double percent, uint32_t *enough);
 
 #endif

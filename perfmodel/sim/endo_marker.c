@@ -166,7 +166,7 @@ static bool steal_from(uint32_t i, uint32_t victim)
     size_t got;
 
     sgc_assert(victim < endo.markers && victim != i);
-    if (sgc_deque_looks_empty(&endo.marker[victim].stack))
+    if (sgc_deque_seems_empty(&endo.marker[victim].stack))
         return false;
     become_busy(i);
     got = sgc_deque_steal(&endo.marker[victim].stack, &m->stack, SGC_STEAL_ONE);

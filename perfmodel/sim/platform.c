@@ -223,10 +223,10 @@ static uintptr_t next_line(uintptr_t address)
 static size_t scan(uintptr_t *inside, struct sgc_words words, uintptr_t base, uintptr_t limit)
 {
     uintptr_t at = words.start, end = at + words.bytes;
-    size_t n = 0, looks = 0;
+    size_t n = 0, lines = 0;
 
     sgc_assert(at % sizeof at == 0 && words.bytes % sizeof at == 0);
-    for (; at < end; looks++) {
+    for (; at < end; lines++) {
         uintptr_t stop = next_line(at) < end ? next_line(at) : end;
 
         sgc_sim_access((const void *)at, SGC_SIM_WORD);
@@ -235,7 +235,7 @@ static size_t scan(uintptr_t *inside, struct sgc_words words, uintptr_t base, ui
             n += inside[n] < limit;
         }
     }
-    sgc_sim_spend_scan(words.bytes / sizeof at - looks, n);
+    sgc_sim_spend_scan(words.bytes / sizeof at - lines, n);
     return n;
 }
 

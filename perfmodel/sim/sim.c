@@ -63,7 +63,7 @@ static struct sgc_team_config config_of(const struct sgc_sim_preset *preset, con
     return (struct sgc_team_config){
         .mark = { .interior_pointers = true, .split_bytes = preset->split ? split : 0, .edges = EDGES,
                   .stack_bytes = STACK_BYTES, .stack_form = preset->form },
-        .most = options->markers, .balance = preset->balance, .steal = preset->steal, .markbit = SGC_MARKBIT_OR,
+        .max_markers = options->markers, .balance = preset->balance, .steal = preset->steal, .markbit = SGC_MARKBIT_OR,
         .termination = preset->flags ? SGC_TERMINATION_FLAGS : SGC_TERMINATION_COUNTER,
     };
 }
@@ -94,7 +94,7 @@ static void lead(void)
 {
     struct sgc_marker *first = sgc_team_first(marking.team);
 
-    sgc_assert(marking.team->made == marking.team->config.most);
+    sgc_assert(marking.team->made == marking.team->config.max_markers);
     sgc_team_begin(marking.team, marking.team->made);
     for (uint32_t i = 0; i < marking.heap->ranges; i++)
         sgc_mark_roots(first, (const void *)marking.heap->range[i].lo, (const void *)marking.heap->range[i].hi);

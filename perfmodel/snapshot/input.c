@@ -213,16 +213,16 @@ uint64_t sgc_input_number_slowly(struct sgc_input *in)
     return 0;
 }
 
-uint64_t sgc_input_within(struct sgc_input *in, const char *what, uint64_t least, uint64_t most)
+uint64_t sgc_input_within(struct sgc_input *in, const char *what, uint64_t min, uint64_t max)
 {
     uint64_t number = sgc_input_number(in);
 
-    sgc_assert(least <= most);
-    if (!in->failed && (number < least || number > most))
+    sgc_assert(min <= max);
+    if (!in->failed && (number < min || number > max))
         sgc_input_fail(in, "in section %u, before byte %llu, %s is %llu, expected %llu to %llu; " AGAIN, in->section,
-                       (unsigned long long)in->at, what, (unsigned long long)number, (unsigned long long)least,
-                       (unsigned long long)most);
-    return in->failed ? least : number;
+                       (unsigned long long)in->at, what, (unsigned long long)number, (unsigned long long)min,
+                       (unsigned long long)max);
+    return in->failed ? min : number;
 }
 
 bool sgc_input_bytes(struct sgc_input *in, void *to, size_t count)

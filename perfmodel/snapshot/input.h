@@ -61,8 +61,8 @@ static inline uint64_t sgc_input_number(struct sgc_input *in)
     return sgc_input_number_slowly(in);
 }
 
-/* One that may be `least` to `most`; `what` it is. */
-uint64_t sgc_input_within(struct sgc_input *in, const char *what, uint64_t least, uint64_t most);
+/* One that may be `min` to `max`; `what` it is. */
+uint64_t sgc_input_within(struct sgc_input *in, const char *what, uint64_t min, uint64_t max);
 
 bool sgc_input_bytes(struct sgc_input *in, void *to, size_t count);
 

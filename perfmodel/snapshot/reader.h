@@ -79,8 +79,8 @@ bool sgc_reader_roots(struct sgc_reader *r);
  * wherever the word is. */
 uint32_t sgc_reader_find(const struct sgc_reader *r, uint64_t offset, bool anywhere);
 
-/* The next of a list of words: `place` is behind it, `offset` what it holds, `most` at most.  False: there is none. */
-bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t most);
+/* The next of a list of words: `place` is behind it, `offset` what it holds, `max` at most.  False: there is none. */
+bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t max);
 
 /* Adds a range, a root to the last one, and one or two that a word of it leads to. */
 void sgc_reader_add_range(struct sgc_reader *r, struct sgc_graph_range range);

@@ -267,15 +267,15 @@ static void merge_object(struct merge *m, uint32_t object)
 
 static bool get_memory(struct sgc_reader *r, struct merge *m)
 {
-    uint64_t most = r->edges.count + r->noted.count + 1;
+    uint64_t max = r->edges.count + r->noted.count + 1;
 
     m->at = calloc((size_t)r->g->objects + 1, sizeof *m->at);
     m->order = malloc((r->noted.count + 1) * sizeof *m->order);
-    m->edge = malloc(most * sizeof *m->edge);
-    m->aim = r->aims ? malloc(most * sizeof *m->aim) : NULL;
+    m->edge = malloc(max * sizeof *m->edge);
+    m->aim = r->aims ? malloc(max * sizeof *m->aim) : NULL;
     if (m->at == NULL || m->order == NULL || m->edge == NULL || (r->aims && m->aim == NULL) || r->noted.count > UINT32_MAX)
         sgc_input_fail(&r->in, "there is no memory for %llu edges; free some, or raise the limit (ulimit -v)",
-                       (unsigned long long)most);
+                       (unsigned long long)max);
     return !r->in.failed;
 }
 

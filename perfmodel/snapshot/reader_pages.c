@@ -24,7 +24,7 @@ static void *memory(struct sgc_reader *r, size_t count, size_t each)
 
 static const struct number {
     const char *what;
-    uint64_t least, most;
+    uint64_t min, max;
 } numbers[SGC_HEADER_NUMBERS] = {
     [SGC_HEADER_BASE] = { "the heap's address", 0, UINT64_MAX },
     [SGC_HEADER_LIMIT] = { "the size of the heap", 0, UINT64_C(1) << 47 },
@@ -58,7 +58,7 @@ bool sgc_reader_header(struct sgc_reader *r)
         return false;
     count = sgc_input_within(&r->in, "the number of numbers", SGC_HEADER_NUMBERS, 1000);
     for (uint64_t i = 0; i < SGC_HEADER_NUMBERS; i++)
-        value[i] = sgc_input_within(&r->in, numbers[i].what, numbers[i].least, numbers[i].most);
+        value[i] = sgc_input_within(&r->in, numbers[i].what, numbers[i].min, numbers[i].max);
     for (uint64_t i = SGC_HEADER_NUMBERS; i < count; i++)
         sgc_input_number(&r->in);
     r->g->geometry = (struct sgc_graph_geometry){
@@ -203,16 +203,17 @@ static void read_small(struct sgc_reader *r, uint32_t number)
     }
 }
 
-#define WORDS_MOST (UINT64_C(1) << 35)  /* bytes of an object: the numbers of its words have 32 bits */
+#define OBJECT_BYTES_MAX (UINT64_C(1) << 35) /* bytes of an object: the numbers of its words have 32 bits */
 
 static void read_span(struct sgc_reader *r, uint32_t number)
 {
     struct sgc_graph_page *page = &r->g->page[number];
-    uint64_t reach, most;
+    uint64_t reach, max;
 
     page->pages = (uint32_t)sgc_input_within(&r->in, "pages of a large object", 1, r->g->pages - number);
-    most = (uint64_t)page->pages << r->g->geometry.page_log;
-    page->object_bytes = sgc_input_within(&r->in, "bytes of a large object", 1, most < WORDS_MOST ? most : WORDS_MOST);
+    max = (uint64_t)page->pages << r->g->geometry.page_log;
+    page->object_bytes = sgc_input_within(&r->in, "bytes of a large object", 1,
+                                          max < OBJECT_BYTES_MAX ? max : OBJECT_BYTES_MAX);
     reach = sgc_input_number(&r->in);
     page->reach = reach != 0 ? reach - 1 : UINT64_MAX;
     page->is = SGC_GRAPH_PAGE_SPAN;

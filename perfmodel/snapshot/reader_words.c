@@ -48,7 +48,7 @@ uint32_t sgc_reader_find(const struct sgc_reader *r, uint64_t offset, bool anywh
     return page->first_object;
 }
 
-bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t most)
+bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t max)
 {
     uint64_t more = sgc_input_within(&r->in, "the place of a word", 0, words - *place);
 
@@ -57,7 +57,7 @@ bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place,
         return false;
     *place += more;
     *offset += sgc_snapshot_unzigzag(sgc_input_number(&r->in));
-    if (*offset > most)
+    if (*offset > max)
         sgc_input_fail(&r->in, "a word leads behind the heap, before byte %llu; write another snapshot",
                        (unsigned long long)r->in.at);
     return !r->in.failed;

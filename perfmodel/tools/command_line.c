@@ -37,37 +37,37 @@ int sgc_tool_end(void)
 }
 
 /* A number that begins there, in `all`; *end: behind it. */
-static uint64_t number_at(const char *option, const char *all, const char *at, uint64_t least, uint64_t most, char **end)
+static uint64_t number_at(const char *option, const char *all, const char *at, uint64_t min, uint64_t max, char **end)
 {
     uint64_t value;
 
     errno = 0;
     value = strtoull(at, end, 10);
-    if (*end == at || at[0] < '0' || at[0] > '9' || errno != 0 || value < least || value > most)
-        sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected numbers from %" PRIu64 " to %" PRIu64, option, all, least, most);
+    if (*end == at || at[0] < '0' || at[0] > '9' || errno != 0 || value < min || value > max)
+        sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected numbers from %" PRIu64 " to %" PRIu64, option, all, min, max);
     return value;
 }
 
-uint64_t sgc_tool_number(const char *option, const char *text, uint64_t least, uint64_t most)
+uint64_t sgc_tool_number(const char *option, const char *text, uint64_t min, uint64_t max)
 {
     char *end;
-    uint64_t value = number_at(option, text, text, least, most, &end);
+    uint64_t value = number_at(option, text, text, min, max, &end);
 
     if (*end != '\0')
         sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected one number, with nothing behind it", option, text);
     return value;
 }
 
-void sgc_tool_numbers(const char *option, const char *list, uint32_t most, void (*take)(void *arg, uint32_t number), void *arg)
+void sgc_tool_numbers(const char *option, const char *list, uint32_t max, void (*take)(void *arg, uint32_t number), void *arg)
 {
     const char *at = list;
     char *end;
 
     for (;; at = end + 1) {
-        uint64_t first = number_at(option, list, at, 1, most, &end), last = first;
+        uint64_t first = number_at(option, list, at, 1, max, &end), last = first;
 
         if (*end == '-')
-            last = number_at(option, list, end + 1, first, most, &end);
+            last = number_at(option, list, end + 1, first, max, &end);
         for (; first <= last; first++)
             take(arg, (uint32_t)first);
         if (*end == '\0')

@@ -19,9 +19,9 @@ _Noreturn void sgc_tool_fail(int status, const char *format, ...) SGC_PRINTF(2, 
 int sgc_tool_end(void);
 
 /* The number that the text is. */
-uint64_t sgc_tool_number(const char *option, const char *text, uint64_t least, uint64_t most);
+uint64_t sgc_tool_number(const char *option, const char *text, uint64_t min, uint64_t max);
 
-/* Calls take for each number of a list such as "1,2,4-8", in which they are 1 to `most`. */
-void sgc_tool_numbers(const char *option, const char *list, uint32_t most, void (*take)(void *arg, uint32_t number), void *arg);
+/* Calls take for each number of a list such as "1,2,4-8", in which they are 1 to `max`. */
+void sgc_tool_numbers(const char *option, const char *list, uint32_t max, void (*take)(void *arg, uint32_t number), void *arg);
 
 #endif

@@ -66,7 +66,7 @@ static int cpu_of_node(int node)
     return cpu[0];
 }
 
-static void look_at_system(void)
+static void read_system(void)
 {
     cpus = sgc_bench_cpus(cpu, SGC_BENCH_CPUS);
     if (cpus == 0)
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 {
     const char *output = parse(argc, argv);
 
-    look_at_system();
+    read_system();
     measure_all();
     write_file(output);
     return 0;

@@ -264,14 +264,14 @@ static void print_choices(const struct settings *s)
     struct sgc_marking known = marking(s, share);
 
     for (size_t i = 0; i < s->count; i++) {
-        uint32_t most = s->processors[i];
+        uint32_t max = s->processors[i];
 
-        if (!sgc_predict_enough(&s->of, most, SGC_MARK_WITHIN, &enough))
+        if (!sgc_predict_enough(&s->of, max, SGC_MARK_WITHIN, &enough))
             obtained(NULL);
         const struct column c[] = {
-            { "markers", 0, most },
-            { "cost", 0, sgc_markers_by_cost(known.ns, most) },
-            { "model", 0, sgc_markers_by_model(&known, most) },
+            { "markers", 0, max },
+            { "cost", 0, sgc_markers_by_cost(known.ns, max) },
+            { "model", 0, sgc_markers_by_model(&known, max) },
             { "fast", 0, enough },
         };
         if (i == 0)
@@ -286,7 +286,7 @@ static void print_notes(const struct settings *s)
     static const char *const known[] = { "measured", "a bound, as are predictions with more than one processor", "assumed" };
     const struct sgc_work *w = s->of.work;
     const struct sgc_misses *m = s->of.misses;
-    uint32_t enough, most = (uint32_t)s->of.machine->processors;
+    uint32_t enough, max = (uint32_t)s->of.machine->processors;
     char snapshot[4096];
 
     sgc_quote(s->snapshot, strlen(s->snapshot), snapshot, sizeof snapshot);
@@ -298,9 +298,9 @@ static void print_notes(const struct settings *s)
     printf("# Q_1 %llu reads (%llu in sequence) and %llu read-modify-writes, L %.1f lines, TLB walks %llu\n",
            (unsigned long long)m->misses[SGC_MISS_READ], (unsigned long long)m->in_sequence[SGC_MISS_READ],
            (unsigned long long)m->misses[SGC_MISS_RMW], m->live_lines, (unsigned long long)m->walks);
-    if (!sgc_predict_enough(&s->of, most, 5, &enough))
+    if (!sgc_predict_enough(&s->of, max, 5, &enough))
         obtained(NULL);
-    printf("# by the fast form %u of %u processors are within 5 percent of the best\n", enough, most);
+    printf("# by the fast form %u of %u processors are within 5 percent of the best\n", enough, max);
 }
 
 /* ---- */

@@ -39,7 +39,7 @@ static const char help[] =
 
 struct settings {
     const char *snapshot, *machine, *list;
-    uint32_t markers[SGC_SIM_MARKERS_MAX], count, most;
+    uint32_t markers[SGC_SIM_MARKERS_MAX], count, max_markers;
     bool by_owner, nodes, tsv;
     struct sgc_sim_options options;
 };
@@ -62,14 +62,14 @@ static void add(void *settings, uint32_t markers)
     if (s->count == SGC_SIM_MARKERS_MAX)
         sgc_tool_fail(MISUSED, "--markers %s: expected at most %d numbers", s->list, SGC_SIM_MARKERS_MAX);
     s->markers[s->count++] = markers;
-    if (markers > s->most)
-        s->most = markers;
+    if (markers > s->max_markers)
+        s->max_markers = markers;
 }
 
 static void take_list(struct settings *s, const char *list)
 {
     s->list = list;
-    s->count = s->most = 0;
+    s->count = s->max_markers = 0;
     sgc_tool_numbers("--markers", list, SGC_SIM_MARKERS_MAX, add, s);
 }
 
@@ -183,7 +183,7 @@ static void read_snapshot(const struct settings *s, struct sgc_graph *graph, str
         exit(BAD_INPUT);
     problem = sgc_graph_check(graph);
     if (problem == NULL)
-        problem = sgc_sim_restore(graph, s->most, heap);
+        problem = sgc_sim_restore(graph, s->max_markers, heap);
     if (problem != NULL)
         sgc_tool_fail(BAD_INPUT, "%s: this snapshot cannot be simulated: %s", s->snapshot, problem);
 }
@@ -207,12 +207,12 @@ static void print_header(const struct settings *s)
 
 static double busiest(const struct sgc_sim_result *r)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
 
     for (uint32_t i = 0; i < r->nodes; i++)
-        if (r->server[i].busy > most)
-            most = r->server[i].busy;
-    return r->ps != 0 ? (double)most / (double)r->ps : 0;
+        if (r->server[i].busy > max)
+            max = r->server[i].busy;
+    return r->ps != 0 ? (double)max / (double)r->ps : 0;
 }
 
 static void print_nodes(const struct settings *s, const struct sgc_sim_result *r)

@@ -196,7 +196,7 @@ HEAP_UNUSED static struct sgc_team *heap_team(const struct sgc_team_config *conf
 /* One marker. */
 HEAP_UNUSED static struct sgc_team *heap_alone(const struct sgc_mark_config *config)
 {
-    return heap_team(&(struct sgc_team_config){ .mark = *config, .most = 1, .balance = true });
+    return heap_team(&(struct sgc_team_config){ .mark = *config, .max_markers = 1, .balance = true });
 }
 
 /* Marks from the words [roots, roots+words), with up to `want` markers; the marks stay. */

@@ -80,7 +80,7 @@ static void layer_mark(struct sgc_team *team)
     if (layer.at_mark != NULL)
         layer.at_mark();
     layer_next = 0;
-    sgc_team_look_through(team, &source, false);
+    sgc_team_round(team, &source, false);
 }
 
 static void layer_over(bool complete)

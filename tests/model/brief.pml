@@ -214,7 +214,7 @@ inline passed(at) { assert(at == INNER || !meddled && !parked_inside) }
 /* The program is told that its handler used a section inside another, and ends. */
 inline fatal() { atomic { assert(in_client || meddled || meddled_late); in_client = 0; dead = 1; false } }
 
-/* sgc_brief_look */
+/* sgc_brief_leave_slowly */
 inline look(at)
 {
     r = word;

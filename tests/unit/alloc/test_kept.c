@@ -115,11 +115,11 @@ static void test_sparse(void)
     for (size_t i = 0; i < n / 8; i++)
         heap_free_local(cache, (void *)p.object[i]);
     kept = sgc_bin_nfreed(bin);
-    tap_ok(kept * 1024 > 8 * SGC_PAGE && sgc_kept_look(cache, 1) == 0 && sgc_bin_nfreed(bin) == kept,
+    tap_ok(kept * 1024 > 8 * SGC_PAGE && sgc_kept_give_up(cache, 1) == 0 && sgc_bin_nfreed(bin) == kept,
            "a bin of which little is free, compared with its pages, keeps it");
     for (size_t i = n / 8; i < n / 2; i++)
         heap_free_local(cache, (void *)p.object[i]);
-    tap_ok(sgc_kept_look(cache, UINT32_MAX) > PHASE && sgc_bin_nfreed(bin) == 0, "one of which half is free does not");
+    tap_ok(sgc_kept_give_up(cache, UINT32_MAX) > PHASE && sgc_bin_nfreed(bin) == 0, "one of which half is free does not");
     sgc_heap_check();
     clean();
 }
@@ -132,7 +132,7 @@ static void test_marking(void)
     phase(&p, (size_t)PHASE * SGC_PAGE, 64, 64);
     used = in_use();
     sgc_marking_begin();
-    tap_ok(sgc_kept_look(cache, 1) == 0 && in_use() == used, "while a mark goes on beside the program no page leaves");
+    tap_ok(sgc_kept_give_up(cache, 1) == 0 && in_use() == used, "while a mark goes on beside the program no page leaves");
     heap_marking_end();
     clean();
 }

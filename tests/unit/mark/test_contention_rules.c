@@ -61,7 +61,7 @@ static double right_side(const struct problem *p, double time)
 
 static double bisect(const struct problem *p)
 {
-    double lo = sgc_memory_least_ns(&p->memory), hi = lo + 1;
+    double lo = sgc_memory_min_ns(&p->memory), hi = lo + 1;
 
     while (right_side(p, hi) > hi)
         hi = lo + 2 * (hi - lo);
@@ -155,7 +155,7 @@ static void test_thesis(void)
 
     tap_ok(near(2e7 + 1e6 * miss / 32, time, 1e-12), "T = T_P + Q_P M_P / P with M_P = M_1 + S_O rho / (1 - rho)");
     tap_ok(near(sgc_memory_miss_ns(&memory, time), miss, 1e-12), "and that is M_P");
-    tap_ok(rho < 1 && time > sgc_memory_least_ns(&memory), "the node is never busy for longer than the mark takes");
+    tap_ok(rho < 1 && time > sgc_memory_min_ns(&memory), "the node is never busy for longer than the mark takes");
     tap_ok(near(sgc_memory_free_ns(&memory, 2e7), 2e7 + 1e6 * 270 / 32, 1e-12), "without contention M_P is M_1");
     memory.occupancy_ns[SGC_MISS_READ] = 0;
     tap_ok(sgc_memory_time_ns(&memory, 2e7) == sgc_memory_free_ns(&memory, 2e7), "and S_O = 0 is that");

@@ -29,7 +29,7 @@ static struct GC_ms_entry *proc(unsigned long *object, struct GC_ms_entry *top, 
     (void)limit;
     calls++;
     calls_for_watched += object == (unsigned long *)watched;
-    calls_while_running += heap_marker()->when == SGC_MARK_BESIDE;
+    calls_while_running += heap_marker()->when == SGC_MARK_CONCURRENT;
     sgc_mark_for_procedure(object[1]);
     for (unsigned long i = 0; env != 0 && i < ENTRIES; i++)
         *++entry = (struct sgc_client_entry){ object[2] + i * (env / ENTRIES), env / ENTRIES };

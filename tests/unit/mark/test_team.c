@@ -83,7 +83,8 @@ static struct sgc_team_config config_of(const struct variant *v)
     return (struct sgc_team_config){
         .mark = { .interior_pointers = true, .split_bytes = v->split, .edges = v->edges, .stack_bytes = v->stack,
                   .stack_form = v->form },
-        .most = HELPERS + 1, .balance = v->balance, .steal = v->steal, .termination = v->termination, .markbit = v->markbit,
+        .max_markers = HELPERS + 1, .balance = v->balance, .steal = v->steal, .termination = v->termination,
+        .markbit = v->markbit,
     };
 }
 

@@ -56,7 +56,8 @@ static void start_helper(struct sgc_team *team)
 static void make_team(struct sgc_team *team, const struct sort *sort)
 {
     struct sgc_team_config config = {
-        .mark = HEAP_MARK, .most = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR, .beside = sort->beside,
+        .mark = HEAP_MARK, .max_markers = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR,
+        .concurrent_markers = sort->beside,
         .termination = sort->simple ? SGC_TERMINATION_COUNTER : SGC_TERMINATION_FLAGS,
         .steal = sort->simple ? SGC_STEAL_ONE : SGC_STEAL_HALF,
     };

@@ -27,7 +27,7 @@ static void *serve(void *number)
 static void make_helped(void)
 {
     struct sgc_team_config config = {
-        .mark = HEAP_MARK, .most = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR,
+        .mark = HEAP_MARK, .max_markers = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR,
     };
 
     if (!sgc_team_init(&helped, &config))

@@ -39,7 +39,7 @@ static void *serve(void *number)
 static void make_team(uint32_t stay_out)
 {
     struct sgc_team_config config = {
-        .mark = HEAP_MARK, .most = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR, .stay_out = stay_out,
+        .mark = HEAP_MARK, .max_markers = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR, .stay_out = stay_out,
     };
 
     if (!sgc_team_init(&team, &config))

@@ -46,7 +46,7 @@ static void check_memory(size_t expected, const char *what)
 
 static void check_left(size_t expected, const char *what)
 {
-    size_t got = sgc_limit_cgroup_left_at(root, self_file);
+    size_t got = sgc_limit_cgroup_remaining_at(root, self_file);
     tap_ok(got == expected, "left: %s (%zu)", what, got);
 }
 

@@ -5,11 +5,11 @@ unit_tests += tests/unit/shortterm/test_clocks tests/unit/shortterm/test_expiry_
 unit_tests += tests/unit/shortterm/test_date_list tests/unit/shortterm/test_shortterm tests/unit/shortterm/test_global_time tests/unit/shortterm/test_verify tests/unit/shortterm/test_findings
 unit_tests += tests/unit/shortterm/test_kept_exactly tests/unit/shortterm/test_verify_places tests/unit/shortterm/test_wrong_calls \
 	tests/unit/shortterm/test_jumps tests/unit/shortterm/test_between
-tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value,--wrap=sgc_external_look
+tests_unit_shortterm_test_between_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sgc_date_pages_lock,--wrap=sgc_tree_value,--wrap=sgc_with_world_stopped
 
 # The rules of global time and of numbers of dates.
-unit_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules
-thread_tests += tests/unit/shortterm/test_left_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_count tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped
+unit_tests += tests/unit/shortterm/test_orphan_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped tests/unit/shortterm/test_count tests/unit/shortterm/test_count_order tests/unit/shortterm/test_counts tests/unit/shortterm/test_time_rules
+thread_tests += tests/unit/shortterm/test_orphan_dates tests/unit/shortterm/test_storm_dates tests/unit/shortterm/test_refresh_race tests/unit/shortterm/test_count tests/unit/shortterm/test_expire tests/unit/shortterm/test_expire_stopped
 EXTRA_DIST += tests/model/dates.pml tests/model/time.pml
 
 # libscm, as programs have it.

@@ -4,7 +4,7 @@
  *
  * The test is linked with some functions wrapped (tests/unit/shortterm/local.mk): it can collect just before
  * sgc_date_pages_lock, after each instruction of sgc_tree_value (on x86-64), and has other threads do something after
- * sgc_external_look.
+ * sgc_with_world_stopped.
  *
  * Also: shortterm/verify.c, shortterm/layer.c, shortterm/holds.c, shortterm/expire.c, shortterm/refresh_reachable.c.
  */
@@ -238,12 +238,12 @@ enum { TRIES = 100000 };
 
 static void (*after_look)(void);        /* once */
 
-bool __real_sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
-bool __wrap_sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
+bool __real_sgc_with_world_stopped(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
+bool __wrap_sgc_with_world_stopped(struct sgc_mutator *self, void (*fn)(void *arg), void *arg);
 
-bool __wrap_sgc_external_look(struct sgc_mutator *self, void (*fn)(void *arg), void *arg)
+bool __wrap_sgc_with_world_stopped(struct sgc_mutator *self, void (*fn)(void *arg), void *arg)
 {
-    bool stopped = __real_sgc_external_look(self, fn, arg);
+    bool stopped = __real_sgc_with_world_stopped(self, fn, arg);
     void (*due)(void) = after_look;
 
     after_look = NULL;

@@ -3,7 +3,7 @@
  * What a thread has given by global time is not over with the thread, in any mode: objects that nothing but such a date keeps,
  * regions of others, its own regions.  It is over when time has gone on.
  *
- * Also: shortterm/left_dates.c, shortterm/layer.c.
+ * Also: shortterm/orphan_dates.c, shortterm/layer.c.
  */
 #define GC_THREADS
 

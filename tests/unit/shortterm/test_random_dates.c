@@ -8,7 +8,7 @@
  * inverted, unless it has none and is to have one again.
  *
  * Also: shortterm/refresh.c, shortterm/tick.c, shortterm/expire.c, shortterm/holds.c, shortterm/regions.c,
- * shortterm/left_dates.c.
+ * shortterm/orphan_dates.c.
  *
  * test_random_dates [SEEDS [FIRST]]: so many runs with each setting; a run that fails says its seed.
  */

@@ -3,7 +3,7 @@
  * Owners of regions, threads that refresh these, and threads that end, in each mode, while others collect and fork: what a
  * thread may look at is whole, no memory is handed out twice, and in the end no date is left.
  *
- * Also: shortterm/regions.c, shortterm/left_dates.c.
+ * Also: shortterm/regions.c, shortterm/orphan_dates.c.
  *
  * In each round an owner refreshes its region, fills it with objects, and ticks: it is over by that, and filled again, unless
  * somebody else has a date of it, which may end at any moment.  Now and then the owner puts the objects into a slot, with a

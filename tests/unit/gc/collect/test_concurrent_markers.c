@@ -254,7 +254,7 @@ static int a_quarter(void)
     unsetenv("SGC_CONCURRENT_MARKERS");
     setenv("GC_MARKERS", "8", 1);
     GC_INIT();
-    return sgc_options.concurrent_markers == 2 && sgc_cycle.team.config.beside == 2 ? 0 : 1;
+    return sgc_options.concurrent_markers == 2 && sgc_cycle.team.config.concurrent_markers == 2 ? 0 : 1;
 }
 
 static int at_least_one(void)

@@ -9,7 +9,7 @@
 #include "gc/collect/concurrent.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
-#include "gc/pacing/beside.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/endo_rules.h"
 #include "gc/pacing/pacing.h"
@@ -145,15 +145,15 @@ static void test_pace(void)
     begin_mark();
     tap_ok(until(SGC_DUE_ASSIST) <= from + STEP && first[SGC_DUE_ASSIST] > from,
            "nothing is marked: the first who allocates has to help");
-    sgc_beside_marked(used / 2);
+    sgc_concurrent_pace_marked(used / 2);
     bytes = until(SGC_DUE_ASSIST) - from;
     tap_ok(reached(bytes, left / 2), "half of what was in use is marked: from half of what was left on (%zu of %zu)", bytes,
            left);
-    sgc_beside_marked(used / 4 * 3);
+    sgc_concurrent_pace_marked(used / 4 * 3);
     bytes = until(SGC_DUE_ASSIST) - from;
     tap_ok(reached(bytes, left / 4 * 3), "three quarters are: from three quarters on (%zu)", bytes);
     tap_ok(!sgc_pacing_overdue() && first[SGC_DUE_NOW] == 0, "there is memory until then");
-    sgc_beside_round(1);
+    sgc_concurrent_pace_round(1);
     bytes = until(SGC_DUE_NOW) - from;
     tap_ok(reached(bytes, left) && first[SGC_DUE_ASSIST] == 0 && sgc_pacing_overdue(),
            "all is marked: nobody helps, and when the budget is used up everybody waits (%zu of %zu)", bytes, left);

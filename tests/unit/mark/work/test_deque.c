@@ -49,7 +49,7 @@ static void test_share(const struct deque_form *form)
 {
     begin(form, LEAST);
     push(&deque, 0);
-    tap_ok(!sgc_deque_share(&deque) && sgc_deque_looks_empty(&deque), "%s: a single piece is not shared", form_name);
+    tap_ok(!sgc_deque_share(&deque) && sgc_deque_seems_empty(&deque), "%s: a single piece is not shared", form_name);
     push_range(&deque, 1, 10);
     tap_ok(sgc_deque_share(&deque) && public_length(&deque) == 5 && deque.watermark == 5, "of ten, five become public");
     push_range(&deque, 10, 20);

@@ -18,7 +18,7 @@
 #define sgc_spin_hint() weak_pass_time()
 #define sgc_wait(word, expected, timeout) wait_on((word), (expected))
 #define sgc_wake(word, count) ((void)0)
-#define SGC_FUTEX_LOOKS 1
+#define SGC_FUTEX_SPINS 1
 
 static void wait_on(const sgc_a32_t *word, uint32_t expected)
 {
@@ -178,7 +178,7 @@ static const struct weak_access accesses[] = {
     { "sgc_deque_entry_set", "store", 0, RELAXED, "the word publishes it" },
     { "sgc_deque_entry_get", "load", 0, RELAXED, "between a thief's acquire of the word and its release of it" },
     /* the word: owner */
-    { "sgc_deque_looks_empty", "load", 0, RELAXED, "only the owner's next step or a theft makes use of it" },
+    { "sgc_deque_seems_empty", "load", 0, RELAXED, "only the owner's next step or a theft makes use of it" },
     { "sgc_deque_publish", "store_rel", WEAK_RELEASE, MISSED, "the pieces that become public" },
     { "take_back", "load_acq", WEAK_ACQUIRE, NOT_MISSED,
       "pushes depend on it by a branch; the end of marking needs it: mark/work/termination.h" },
@@ -189,9 +189,9 @@ static const struct weak_access accesses[] = {
     { "replace", "store_rel", WEAK_RELEASE, NOT_MISSED, "the lock does it, or a branch" },
     { "sgc_deque_steal", "load_acq", WEAK_ACQUIRE, MISSED, "the pieces that are public" },
     /* the lock */
-    { "take_looking", "load", 0, RELAXED, "whoever sees it free tries" },
-    { "take_looking", "cas", WEAK_ACQUIRE, MISSED, "what the last holder did" },
-    { "take_looking", "cas", WEAK_RELEASE, NOT_MISSED, "who takes it has nothing to pass on" },
+    { "take_spinning", "load", 0, RELAXED, "whoever sees it free tries" },
+    { "take_spinning", "cas", WEAK_ACQUIRE, MISSED, "what the last holder did" },
+    { "take_spinning", "cas", WEAK_RELEASE, NOT_MISSED, "who takes it has nothing to pass on" },
     { "sgc_futex_lock", "swap", WEAK_ACQUIRE, MISSED, "what the last holder did" },
     { "sgc_futex_lock", "swap", WEAK_RELEASE, NOT_MISSED, "who takes it has nothing to pass on" },
     { "sgc_futex_unlock", "swap", WEAK_ACQUIRE, NOT_MISSED, "it learns only whether somebody sleeps" },

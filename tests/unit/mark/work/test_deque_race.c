@@ -76,7 +76,7 @@ static bool steal(size_t self, uint32_t *random)
         struct sgc_deque *victim = &deques[(from + i) % THREADS];
         size_t got;
 
-        if (victim == &deques[self] || sgc_deque_looks_empty(victim))
+        if (victim == &deques[self] || sgc_deque_seems_empty(victim))
             continue;
         got = sgc_deque_steal(victim, &deques[self], how);
         sgc_aw_add_relaxed(&stolen, got);

@@ -46,7 +46,7 @@ static uint32_t looks_until_sleep(struct sgc_rest *rest)
     uint32_t looks = 0;
 
     do {
-        sgc_idle_look(&idle, rest);
+        sgc_idle_note_signal(&idle, rest);
         looks++;
     } while (sgc_idle_spin(&idle, rest) && looks < 1000);
     return looks;
@@ -88,12 +88,12 @@ static void test_sleep(void)
     sgc_a32_store(&idle.sleepers, 4);
     tap_ok(slept(&two) >= 5 * MS, "with four more asleep, five");
     sgc_a32_store(&idle.sleepers, 0);
-    sgc_idle_look(&idle, &two);
+    sgc_idle_note_signal(&idle, &two);
     sgc_a32_add(&idle.signal, 1);
     sgc_a32_store(&idle.sleepers, 10000);
     tap_ok(slept(&two) < 5000ULL * MS, "a signal since the look: no sleep");
     sgc_idle_end(&idle, &one, false);
-    sgc_idle_look(&idle, &two);
+    sgc_idle_note_signal(&idle, &two);
     tap_ok(slept(&two) < 5000ULL * MS, "nobody spins: no sleep");
     sgc_a32_store(&idle.sleepers, 0);
 }
@@ -110,7 +110,7 @@ static void *sleep_once(void *unused)
     struct sgc_rest rest = { 0 };
 
     (void)unused;
-    sgc_idle_look(&idle, &rest);
+    sgc_idle_note_signal(&idle, &rest);
     sgc_idle_sleep(&idle, &rest);
     sgc_a32_add(&awake, 1);
     return NULL;
@@ -121,7 +121,7 @@ static void start_sleepers(pthread_t *thread, struct sgc_rest *spinner)
 {
     sgc_idle_init(&idle);
     sgc_a32_store(&awake, 0);
-    sgc_idle_look(&idle, spinner);
+    sgc_idle_note_signal(&idle, spinner);
     sgc_idle_spin(&idle, spinner);
     sgc_a32_store(&idle.sleepers, 30000);
     threads_start(thread, SLEEPERS, sleep_once);

@@ -30,7 +30,7 @@ static void before(void)
 {
     memset(slots, 0, sizeof slots);
     t = (struct sgc_termination){
-        .slot = slots, .most = WEAK_THREADS, .form = (enum sgc_termination_form)now->form, .markers = (uint32_t)now->with[0],
+        .slot = slots, .slots = WEAK_THREADS, .form = (enum sgc_termination_form)now->form, .markers = (uint32_t)now->with[0],
     };
     t.ticket.value = now->with[2];
     for (uint32_t i = 0; i < WEAK_THREADS; i++) {

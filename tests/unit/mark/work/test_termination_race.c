@@ -215,7 +215,7 @@ static bool find_work(uint32_t i, bool *inside)
 
     do {
         too_long(i);
-        sgc_idle_look(&idle, &rest);
+        sgc_idle_note_signal(&idle, &rest);
         found = try_steal(i);
         if (found)
             break;

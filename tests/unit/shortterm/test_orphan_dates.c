@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/left_dates.c: dates of global time that ended threads have left are over when time has gone on without these
+ * shortterm/orphan_dates.c: dates of global time that ended threads have left are over when time has gone on without these
  * threads, and not before; an object goes at the last of its dates, whose page ever it lies in.
  */
 #define GC_THREADS

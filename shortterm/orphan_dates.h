@@ -7,35 +7,35 @@
  * global tick takes them off.  They are gathered, and wait together: those that come meanwhile wait for the next turn.
  *
  *   all of it   under the lock of the pages of dates             same; world stopped: the collecting thread
- *   some        likewise                                         anybody: relaxed, a hint
+ *   wait        likewise                                         anybody: relaxed, a hint
  */
-#ifndef SGC_SHORTTERM_LEFT_DATES_H
-#define SGC_SHORTTERM_LEFT_DATES_H
+#ifndef SGC_SHORTTERM_ORPHAN_DATES_H
+#define SGC_SHORTTERM_ORPHAN_DATES_H
 
 #include "shortterm/dates.h"
 
-extern sgc_a32_t sgc_left_some;
+extern sgc_a32_t sgc_orphan_dates_wait;
 
 /* Dates of objects that are over, and no thread's: with verify, until a collection has looked.  Under the lock; world
  * stopped: the collecting thread. */
-extern struct sgc_date_queue sgc_left_over;
+extern struct sgc_date_queue sgc_orphan_dates_over;
 
 /* The thread ends: its lists of global time are empty afterwards, and with verify what it had to
  * take off.  On it, outside sections, while its pages are its own; or by the thread that buries
  * it. */
-void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self);
+void sgc_orphan_dates_gather(struct sgc_dates *d, struct sgc_section *self);
 
 /* Global time has gone on, for the thread: it gets the dates that are over. */
-void sgc_left_take_slowly(struct sgc_dates *d);
+void sgc_orphan_dates_take_slowly(struct sgc_dates *d);
 
-static inline void sgc_left_take(struct sgc_dates *d)
+static inline void sgc_orphan_dates_take(struct sgc_dates *d)
 {
-    if (__builtin_expect(sgc_a32_load(&sgc_left_some) != 0, 0))
-        sgc_left_take_slowly(d);
+    if (__builtin_expect(sgc_a32_load(&sgc_orphan_dates_wait) != 0, 0))
+        sgc_orphan_dates_take_slowly(d);
 }
 
 /* Calls fn for each stretch of dates; or of those of objects alone.  World stopped. */
-void sgc_left_visit_objects(sgc_visit_dates_t fn, void *arg);
-void sgc_left_visit(sgc_visit_dates_t fn, void *arg);
+void sgc_orphan_dates_visit_objects(sgc_visit_dates_t fn, void *arg);
+void sgc_orphan_dates_visit(sgc_visit_dates_t fn, void *arg);
 
 #endif

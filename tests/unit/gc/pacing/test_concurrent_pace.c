@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing/beside.c and its rules: who has to help a mark, what is counted; and a program that is simulated beside a mark,
- * which has to be over before its memory is used up.
+ * gc/pacing/concurrent_pace.c and its rules: who has to help a mark, what is counted; and a program that is simulated beside a
+ * mark, which has to be over before its memory is used up.
  */
-#include "gc/pacing/beside.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/pause_rules.h"
 #include "tests/lib/tap.h"
 
@@ -71,23 +71,23 @@ struct program {
 /* What it has allocated when all is marked. */
 static size_t run(const struct program *p, size_t expected, unsigned *assists)
 {
-    struct sgc_beside_plan plan = { p->from, p->room, p->live, expected, false };
+    struct sgc_concurrent_pace_plan plan = { p->from, p->room, p->live, expected, false };
     size_t allocated = 0, marked = 0;
 
     *assists = 0;
-    sgc_beside_begin(&plan);
+    sgc_concurrent_pace_begin(&plan);
     while (marked < p->live + (p->from + allocated) / 100 * p->survives) {
         marked += p->marks;
-        sgc_beside_marked(marked);
+        sgc_concurrent_pace_marked(marked);
         for (size_t now = 0; now < p->allocates; now += p->room / 1024) {
-            if (sgc_beside_behind(p->from + allocated)) {
+            if (sgc_concurrent_pace_behind(p->from + allocated)) {
                 ++*assists;
                 break;
             }
             allocated += p->room / 1024;
         }
     }
-    sgc_beside_end();
+    sgc_concurrent_pace_end();
     return allocated;
 }
 
@@ -116,43 +116,46 @@ static void check_programs(void)
 
 static void check_states(void)
 {
-    struct sgc_beside_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, false };
+    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, false };
 
-    tap_ok(!sgc_beside_on() && !sgc_beside_behind(SIZE_MAX) && !sgc_beside_overdue(SIZE_MAX), "without a mark nobody waits");
-    sgc_beside_begin(&plan);
-    tap_ok(sgc_beside_on() && !sgc_beside_behind(10 * MB) && sgc_beside_behind(20 * MB), "what is allocated since then counts");
-    tap_ok(!sgc_beside_overdue(59 * MB) && sgc_beside_overdue(60 * MB), "and the room");
-    tap_ok(!sgc_beside_behind(5 * MB), "less than at the beginning, after frees, is nothing");
-    sgc_beside_round(1);
-    tap_ok(!sgc_beside_behind(20 * MB) && sgc_beside_behind(58 * MB), "in a round half of the rest counts");
-    sgc_beside_end();
+    tap_ok(!sgc_concurrent_pace_on() && !sgc_concurrent_pace_behind(SIZE_MAX) && !sgc_concurrent_pace_overdue(SIZE_MAX),
+           "without a mark nobody waits");
+    sgc_concurrent_pace_begin(&plan);
+    tap_ok(sgc_concurrent_pace_on() && !sgc_concurrent_pace_behind(10 * MB) && sgc_concurrent_pace_behind(20 * MB),
+           "what is allocated since then counts");
+    tap_ok(!sgc_concurrent_pace_overdue(59 * MB) && sgc_concurrent_pace_overdue(60 * MB), "and the room");
+    tap_ok(!sgc_concurrent_pace_behind(5 * MB), "less than at the beginning, after frees, is nothing");
+    sgc_concurrent_pace_round(1);
+    tap_ok(!sgc_concurrent_pace_behind(20 * MB) && sgc_concurrent_pace_behind(58 * MB), "in a round half of the rest counts");
+    sgc_concurrent_pace_end();
 }
 
 /* A byte allocated asks for two marked ones, and there is no slack. */
 static void check_endo(void)
 {
-    struct sgc_beside_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, true };
+    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, true };
 
-    sgc_beside_begin(&plan);
-    sgc_beside_marked(20 * MB);
-    tap_ok(!sgc_beside_behind(20 * MB) && sgc_beside_behind(20 * MB + 1), "[Endo]'s pace");
-    sgc_beside_round(1);
-    tap_ok(!sgc_beside_behind(59 * MB) && sgc_beside_overdue(60 * MB), "and when all is marked only the end counts");
-    sgc_beside_end();
+    sgc_concurrent_pace_begin(&plan);
+    sgc_concurrent_pace_marked(20 * MB);
+    tap_ok(!sgc_concurrent_pace_behind(20 * MB) && sgc_concurrent_pace_behind(20 * MB + 1), "[Endo]'s pace");
+    sgc_concurrent_pace_round(1);
+    tap_ok(!sgc_concurrent_pace_behind(59 * MB) && sgc_concurrent_pace_overdue(60 * MB),
+           "and when all is marked only the end counts");
+    sgc_concurrent_pace_end();
 }
 
 static void check_waits(void)
 {
     struct sgc_cycle_record record;
 
-    sgc_beside_waited(SGC_ASSIST, 200);
-    sgc_beside_waited(SGC_ASSIST, 300);
-    sgc_beside_waited(SGC_STALL, 7000);
+    sgc_concurrent_pace_waited(SGC_ASSIST, 200);
+    sgc_concurrent_pace_waited(SGC_ASSIST, 300);
+    sgc_concurrent_pace_waited(SGC_STALL, 7000);
     sgc_cycle_begin(&record, 1, SGC_REASON_ALLOCATION);
-    sgc_beside_fill(&record);
+    sgc_concurrent_pace_fill(&record);
     tap_ok(record.assists == 2 && record.assists_ns == 500 && record.longest_assist_ns == 300, "assists are counted");
     tap_ok(record.stalls == 1 && record.stalls_ns == 7000 && record.longest_stall_ns == 7000, "and stalls");
-    sgc_beside_fill(&record);
+    sgc_concurrent_pace_fill(&record);
     tap_ok(record.assists == 0 && record.longest_assist_ns == 0 && record.stalls_ns == 0, "for one cycle each");
 }
 

@@ -11,8 +11,8 @@
  *   waits           mutators, by addition                                   who ends a cycle  relaxed, exchanged for 0: what is
  *                                                                                             missed counts for the next
  */
-#ifndef SGC_GC_PACING_BESIDE_H
-#define SGC_GC_PACING_BESIDE_H
+#ifndef SGC_GC_PACING_CONCURRENT_PACE_H
+#define SGC_GC_PACING_CONCURRENT_PACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
 /* A thread helps for so long at once, at most. */
 static const uint64_t SGC_ASSIST_NS = 200000;
 
-struct sgc_beside_plan {
+struct sgc_concurrent_pace_plan {
     size_t from;                /* so much the program has allocated since the last cycle, */
     size_t room;                /* and so much more it may until the cycle is over */
     size_t live;                /* as the last cycle found it */
@@ -34,28 +34,28 @@ struct sgc_beside_plan {
 };
 
 /* A mark begins.  With the GC lock. */
-void sgc_beside_begin(const struct sgc_beside_plan *plan);
+void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan);
 
 /* It is over, or given up. */
-void sgc_beside_end(void);
+void sgc_concurrent_pace_end(void);
 
 /* So many bytes are marked; it is the n-th round that begins, from 1 on. */
-void sgc_beside_marked(size_t bytes);
-void sgc_beside_round(unsigned n);
+void sgc_concurrent_pace_marked(size_t bytes);
+void sgc_concurrent_pace_round(unsigned n);
 
 /* Is there a mark beside the program?  Any thread. */
-bool sgc_beside_on(void);
+bool sgc_concurrent_pace_on(void);
 
 /* The program has allocated so much since the last cycle: is that more than its part, or more than there was room for?  Any
  * thread. */
-bool sgc_beside_behind(size_t allocated);
-bool sgc_beside_overdue(size_t allocated);
+bool sgc_concurrent_pace_behind(size_t allocated);
+bool sgc_concurrent_pace_overdue(size_t allocated);
 
 /* A thread has waited so long, or has helped.  Any thread. */
-void sgc_beside_waited(enum sgc_wait which, uint64_t ns);
+void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns);
 
 /* Moves the threads' waits since the last cycle into the record.  By the thread that ends a
  * cycle. */
-void sgc_beside_fill(struct sgc_cycle_record *record);
+void sgc_concurrent_pace_fill(struct sgc_cycle_record *record);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Dates of global time that threads have left: shortterm/left_dates.h. */
-#include "shortterm/left_dates.h"
+/* Dates of global time that threads have left: shortterm/orphan_dates.h. */
+#include "shortterm/orphan_dates.h"
 
 #include "shortterm/counts.h"
 #include "shortterm/global_time.h"
 #include "shortterm/regions.h"
 
-SGC_STATE sgc_a32_t sgc_left_some;
-SGC_STATE struct sgc_date_queue sgc_left_over;
+SGC_STATE sgc_a32_t sgc_orphan_dates_wait;
+SGC_STATE struct sgc_date_queue sgc_orphan_dates_over;
 
 struct dates {
     struct sgc_date_queue objects, regions;
@@ -17,7 +17,7 @@ SGC_STATE static struct {
     struct dates gathered;              /* for the next turn */
     struct dates waiting;
     uint32_t until;                     /* global time: from then on those that wait are over */
-} left;
+} orphans;
 
 /* Under the lock. */
 static bool is_empty(const struct dates *dates)
@@ -28,18 +28,18 @@ static bool is_empty(const struct dates *dates)
 /* Under the lock.  To be over at a time that is half the circle away or more is to be over. */
 static bool is_over(void)
 {
-    return (int32_t)(sgc_time_phase() - left.until) >= 0;
+    return (int32_t)(sgc_time_phase() - orphans.until) >= 0;
 }
 
 /* Under the lock. */
 static void begin_turn(void)
 {
-    if (is_empty(&left.waiting) && !is_empty(&left.gathered)) {
-        left.waiting = left.gathered;
-        left.gathered = (struct dates){ 0 };
-        left.until = sgc_time_phase() + sgc_shortterm.extension + SGC_TIME_LATER + 1;
+    if (is_empty(&orphans.waiting) && !is_empty(&orphans.gathered)) {
+        orphans.waiting = orphans.gathered;
+        orphans.gathered = (struct dates){ 0 };
+        orphans.until = sgc_time_phase() + sgc_shortterm.extension + SGC_TIME_LATER + 1;
     }
-    sgc_a32_store(&sgc_left_some, !is_empty(&left.waiting));
+    sgc_a32_store(&sgc_orphan_dates_wait, !is_empty(&orphans.waiting));
 }
 
 /* ---- a thread ends ---- */
@@ -69,7 +69,7 @@ static void gather(struct sgc_date_queue *queue, struct sgc_date_buffer *buffer)
         sgc_date_queue_append(queue, &buffer->list[i]);
 }
 
-void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self)
+void sgc_orphan_dates_gather(struct sgc_dates *d, struct sgc_section *self)
 {
     sgc_assert(sgc_section_mine(self) && sgc_dates_ok(d));
     if (sgc_shortterm.counts && d->global.list != NULL) {
@@ -78,11 +78,11 @@ void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self)
         sgc_date_buffer_visit(&d->global, count_as_others, self);
     }
     sgc_date_pages_lock(self);
-    gather(&left.gathered.objects, &d->global);
-    gather(&left.gathered.regions, &d->global_regions);
+    gather(&orphans.gathered.objects, &d->global);
+    gather(&orphans.gathered.regions, &d->global_regions);
     if (sgc_verifies()) {
         sgc_date_queue_settle(&d->expired);
-        sgc_date_queue_join(&sgc_left_over, &d->expired);
+        sgc_date_queue_join(&sgc_orphan_dates_over, &d->expired);
     }
     begin_turn();
     sgc_date_pages_unlock(self);
@@ -92,7 +92,7 @@ void sgc_left_leave(struct sgc_dates *d, struct sgc_section *self)
 
 /* The objects' dates are over, as if they had been ours; with verify they are nobody's, and where none is counted they are
  * forgotten.  Regions have to be taken off here, since nothing else keeps their records then. */
-void sgc_left_take_slowly(struct sgc_dates *d)
+void sgc_orphan_dates_take_slowly(struct sgc_dates *d)
 {
     struct sgc_section *section = sgc_section_of(d->owner);
     struct SGC_region *emptied = NULL;
@@ -100,12 +100,12 @@ void sgc_left_take_slowly(struct sgc_dates *d)
 
     sgc_assert(sgc_mutator_mine(d->owner));
     sgc_date_pages_lock(section);
-    if (!is_empty(&left.waiting) && is_over()) {
-        over = left.waiting;
-        left.waiting = (struct dates){ 0 };
+    if (!is_empty(&orphans.waiting) && is_over()) {
+        over = orphans.waiting;
+        orphans.waiting = (struct dates){ 0 };
         emptied = sgc_regions_take_off(d, &over.regions);
         if (sgc_shortterm.counts)
-            sgc_date_queue_join(sgc_verifies() ? &sgc_left_over : &d->expired, &over.objects);
+            sgc_date_queue_join(sgc_verifies() ? &sgc_orphan_dates_over : &d->expired, &over.objects);
         begin_turn();
     }
     sgc_date_pages_unlock(section);
@@ -116,15 +116,15 @@ void sgc_left_take_slowly(struct sgc_dates *d)
 
 /* ---- as roots ---- */
 
-void sgc_left_visit_objects(sgc_visit_dates_t fn, void *arg)
+void sgc_orphan_dates_visit_objects(sgc_visit_dates_t fn, void *arg)
 {
-    sgc_date_queue_visit(&left.gathered.objects, fn, arg);
-    sgc_date_queue_visit(&left.waiting.objects, fn, arg);
+    sgc_date_queue_visit(&orphans.gathered.objects, fn, arg);
+    sgc_date_queue_visit(&orphans.waiting.objects, fn, arg);
 }
 
-void sgc_left_visit(sgc_visit_dates_t fn, void *arg)
+void sgc_orphan_dates_visit(sgc_visit_dates_t fn, void *arg)
 {
-    sgc_left_visit_objects(fn, arg);
-    sgc_date_queue_visit(&left.gathered.regions, fn, arg);
-    sgc_date_queue_visit(&left.waiting.regions, fn, arg);
+    sgc_orphan_dates_visit_objects(fn, arg);
+    sgc_date_queue_visit(&orphans.gathered.regions, fn, arg);
+    sgc_date_queue_visit(&orphans.waiting.regions, fn, arg);
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/pacing/concurrent_pace.h. */
+#include "gc/pacing/concurrent_pace.h"
+
+#include "gc/pacing/endo_rules.h"
+#include "gc/pacing/pause_rules.h"
+#include "platform/report.h"
+
+struct waits {
+    sgc_aw_t times, ns, longest_ns;
+};
+
+struct concurrent_pace {
+    sgc_aw_t room, from, live, expected, endo;          /* the plan */
+    sgc_aw_t marked, round;
+    struct waits waits[SGC_WAITS];
+};
+
+SGC_STATE static struct concurrent_pace concurrent_pace;
+
+void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan)
+{
+    sgc_assert(plan->room != 0 && !sgc_concurrent_pace_on());
+    sgc_aw_store(&concurrent_pace.from, plan->from);
+    sgc_aw_store(&concurrent_pace.live, plan->live);
+    sgc_aw_store(&concurrent_pace.expected, plan->expected);
+    sgc_aw_store(&concurrent_pace.endo, plan->endo);
+    sgc_aw_store(&concurrent_pace.marked, 0);
+    sgc_aw_store(&concurrent_pace.round, 0);
+    sgc_aw_store(&concurrent_pace.room, plan->room);
+}
+
+void sgc_concurrent_pace_end(void)
+{
+    sgc_aw_store(&concurrent_pace.room, 0);
+}
+
+void sgc_concurrent_pace_marked(size_t bytes)
+{
+    sgc_aw_store(&concurrent_pace.marked, bytes);
+}
+
+void sgc_concurrent_pace_round(unsigned n)
+{
+    sgc_assert(n != 0);
+    sgc_aw_store(&concurrent_pace.round, n);
+}
+
+bool sgc_concurrent_pace_on(void)
+{
+    return sgc_aw_load(&concurrent_pace.room) != 0;
+}
+
+static size_t since(size_t allocated)
+{
+    size_t from = sgc_aw_load(&concurrent_pace.from);
+
+    return allocated > from ? allocated - from : 0;
+}
+
+/* A mark that has found more than was expected may have to find all there is. */
+static size_t to_be_marked(size_t marked, size_t allocated)
+{
+    size_t expected = sgc_aw_load(&concurrent_pace.expected);
+
+    return marked < expected ? expected : sgc_aw_load(&concurrent_pace.live) + allocated;
+}
+
+static bool endo_behind(size_t allocated, size_t room, size_t marked)
+{
+    struct sgc_endo_pace pace = { sgc_aw_load(&concurrent_pace.expected), room };
+
+    return sgc_endo_step(&pace, allocated, SIZE_MAX) > marked;
+}
+
+bool sgc_concurrent_pace_behind(size_t allocated)
+{
+    size_t room = sgc_aw_load(&concurrent_pace.room), marked = sgc_aw_load(&concurrent_pace.marked);
+    unsigned round = (unsigned)sgc_aw_load(&concurrent_pace.round);
+
+    if (room == 0)
+        return false;
+    if (sgc_aw_load(&concurrent_pace.endo) != 0)
+        return round == 0 && endo_behind(since(allocated), room, marked);
+    if (round != 0)
+        return sgc_pause_round_behind(since(allocated), room, round);
+    return sgc_pause_behind(since(allocated), room, marked, to_be_marked(marked, allocated));
+}
+
+bool sgc_concurrent_pace_overdue(size_t allocated)
+{
+    size_t room = sgc_aw_load(&concurrent_pace.room);
+
+    return room != 0 && since(allocated) >= room;
+}
+
+static void raise_to(sgc_aw_t *longest, uint64_t ns)
+{
+    uint64_t old = sgc_aw_load(longest);
+
+    while (ns > old && !sgc_aw_cas(longest, old, ns))
+        old = sgc_aw_load(longest);
+}
+
+void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns)
+{
+    struct waits *w = &concurrent_pace.waits[which];
+
+    sgc_assert((unsigned)which < SGC_WAITS);
+    sgc_aw_add_relaxed(&w->times, 1);
+    sgc_aw_add_relaxed(&w->ns, ns);
+    raise_to(&w->longest_ns, ns);
+}
+
+void sgc_concurrent_pace_fill(struct sgc_cycle_record *record)
+{
+    struct waits *a = &concurrent_pace.waits[SGC_ASSIST], *s = &concurrent_pace.waits[SGC_STALL];
+
+    sgc_assert(sgc_cycle_ok(record));
+    record->assists = sgc_aw_swap(&a->times, 0);
+    record->assists_ns = sgc_aw_swap(&a->ns, 0);
+    record->longest_assist_ns = sgc_aw_swap(&a->longest_ns, 0);
+    record->stalls = sgc_aw_swap(&s->times, 0);
+    record->stalls_ns = sgc_aw_swap(&s->ns, 0);
+    record->longest_stall_ns = sgc_aw_swap(&s->longest_ns, 0);
+}
