@@ -15,6 +15,7 @@ gc_sources = \
 	gc/api/guards.c \
 	gc/api/guards.h \
 	gc/api/hooks.c \
+	gc/api/hooks.h \
 	gc/api/internal.h \
 	gc/api/kinds.c \
 	gc/api/links.c \
@@ -64,8 +65,6 @@ gc_sources = \
 	gc/collect/torture.h \
 	gc/collect/turn.c \
 	gc/collect/turn.h \
-	gc/collect/upper_start.c \
-	gc/collect/upper_start.h \
 	gc/collect/write_watch.c \
 	gc/collect/write_watch.h \
 	gc/config/option_set.c \
@@ -113,7 +112,9 @@ gc_sources = \
 	gc/inspect/api_snapshot.c \
 	gc/inspect/api_walk.c \
 	gc/inspect/api_why_live.c \
+	gc/inspect/client_hooks.c \
 	gc/inspect/guards_check.c \
+	gc/inspect/inspect.h \
 	gc/inspect/way.c \
 	gc/inspect/way.h \
 	gc/pacing/concurrent_pace.c \

@@ -6,6 +6,7 @@
 
 #include "gc/api/internal.h"
 #include "gc/finalize/finalize.h"
+#include "gc/inspect/inspect.h"
 #include "gc/threads/world.h"
 #include "shortterm/named.h"
 #include "sgc_shortterm.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gc/api/internal.h"
+#include "gc/inspect/inspect.h"
 #include "platform/platform.h"
 
 struct findings {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of short-term memory that the collector calls: gc/threads/upper.h says when, and on
  * which thread. */
-#include "shortterm/layer.h"
+#include "shortterm/start.h"
 
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"

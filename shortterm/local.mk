@@ -35,7 +35,6 @@ shortterm_sources = \
 	shortterm/holds.c \
 	shortterm/holds.h \
 	shortterm/layer.c \
-	shortterm/layer.h \
 	shortterm/named.c \
 	shortterm/named.h \
 	shortterm/objects.c \

@@ -5,12 +5,11 @@
 
 #include <errno.h>
 
-#include "gc/collect/upper_start.h"
+#include "gc/collect/start.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 #include "shortterm/counts.h"
 #include "shortterm/date_pages.h"
-#include "shortterm/layer.h"
 #include "shortterm/verify.h"
 
 /* Takes over the settings.  Choices that the program makes from then on come too late, and are

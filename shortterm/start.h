@@ -3,7 +3,11 @@
 #ifndef SGC_SHORTTERM_START_H
 #define SGC_SHORTTERM_START_H
 
+#include "gc/threads/upper.h"
 #include "shortterm/dates.h"
+
+/* The functions of short-term memory that the collector calls, when gc/threads/upper.h says so (shortterm/layer.c). */
+extern const struct sgc_upper sgc_shortterm_layer, sgc_shortterm_verifying;
 
 /* Starts the layer, if nobody has.  On a mutator, outside sections. */
 void sgc_shortterm_start(struct sgc_mutator *self);

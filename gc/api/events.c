@@ -5,7 +5,7 @@
  */
 #include "gc/api/internal.h"
 
-#include "gc/collect/client_hooks.h"
+#include "gc/api/hooks.h"
 #include "gc/collect/cycle.h"
 #include "gc/threads/world.h"
 

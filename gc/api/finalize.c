@@ -5,7 +5,7 @@
 #include "gc/api/internal.h"
 
 #include "alloc/pause_alloc.h"
-#include "gc/collect/client_hooks.h"
+#include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/allocate.h"

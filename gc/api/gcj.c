@@ -4,6 +4,7 @@
  */
 #include "gc/api/internal.h"
 #include "gc/gc_gcj.h"
+#include "gc/api/guards.h"
 
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
@@ -109,5 +110,5 @@ void *GC_debug_gcj_malloc(size_t size, void *type, const char *file, int line)
 {
     uint32_t kind = kind_for("GC_debug_gcj_malloc", &debug_kind, type);
 
-    return with_type(sgc_api_debug_or_null(with_place(size), kind, file, line), type, size);
+    return with_type(sgc_debug_allocate(sgc_api_allocate_or_null, with_place(size), kind, file, line), type, size);
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "mark/displacements.h"
 #include "platform/dirty.h"
 
 /* No address of a program has these highest bytes, and the lowest byte of a guard is never zero: a string that is
@@ -85,8 +86,9 @@ enum sgc_debug_state sgc_debug_around(const void *object)
     return sgc_debug_state_of((void *)o.start, o.bytes);
 }
 
-/* The mark comes last: a collection in between sees no header. */
-void *sgc_debug_set_up(void *base, size_t size, const char *file, int line)
+/* Makes the object one with guards, and returns what the client gets.  The mark comes last: a collection in between sees no
+ * header. */
+static void *set_up(void *base, size_t size, const char *file, int line)
 {
     struct sgc_debug_header *h = base;
     uintptr_t back = guard_of(h, GUARD_BACK);
@@ -141,7 +143,27 @@ bool sgc_debug_used(void)
     return sgc_a32_load(&used) != 0;
 }
 
-void sgc_debug_begin(void)
+/* ---- allocate ---- */
+
+enum { AROUND = sizeof(struct sgc_debug_header) + SGC_DEBUG_TAIL };
+
+/* From now on collections look at guards.  The client's pointers point behind the header, in programs without interior pointers,
+ * too. */
+static void begin(void)
 {
+    if (sgc_debug_used())
+        return;
+    sgc_mark_displacement(sizeof(struct sgc_debug_header));
     sgc_a32_store(&used, 1);
+}
+
+void *sgc_debug_allocate(sgc_debug_allocate_fn *fn, size_t size, uint32_t kind, const char *file, int line)
+{
+    void *base;
+
+    sgc_assert(kind < sgc_kind_count());
+    begin();
+    sgc_assert(sgc_debug_used());
+    base = size <= PTRDIFF_MAX - AROUND ? fn(size + AROUND, kind) : NULL;
+    return base != NULL ? set_up(base, size, file, line) : NULL;
 }

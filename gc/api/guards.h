@@ -42,8 +42,10 @@ enum sgc_debug_state sgc_debug_state_of(const void *base, size_t bytes);
  * other address. */
 enum sgc_debug_state sgc_debug_around(const void *object);
 
-/* Makes the object one with guards, and returns what the client gets. */
-void *sgc_debug_set_up(void *base, size_t size, const char *file, int line);
+typedef void *sgc_debug_allocate_fn(size_t size, uint32_t kind);
+
+/* An object with guards, whose memory comes from fn; NULL when that has none. */
+void *sgc_debug_allocate(sgc_debug_allocate_fn *fn, size_t size, uint32_t kind, const char *file, int line);
 
 /* Its header is no header any more. */
 void sgc_debug_take_down(void *base);
@@ -59,8 +61,7 @@ void sgc_debug_describe(const struct sgc_debug_header *h, const void *base, char
 /* Says where something wrote, of a state that says so: who has noticed it, and what that text describes. */
 void sgc_debug_report(const char *who, enum sgc_debug_state state, const char *text);
 
-/* From now on collections look at guards. */
-void sgc_debug_begin(void);
+/* Has there been an object with guards?  Until then collections look at none. */
 bool sgc_debug_used(void);
 
 static inline struct sgc_debug_header *sgc_debug_header_of(void *object)

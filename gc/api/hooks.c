@@ -10,7 +10,7 @@
 #include "alloc/large/span.h"
 #include "alloc/pause_alloc.h"
 #include "gc/collect/allocate.h"
-#include "gc/collect/client_hooks.h"
+#include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/snapshot/noted_part.h"
@@ -77,7 +77,7 @@ static void abort_client(const char *line)
 {
     GC_abort_func hook = (GC_abort_func)sgc_aw_load_acq(&sgc_client_on_abort);
 
-    sgc_api_violation(line);
+    sgc_client_hooks.violation(line);
     if (hook != NULL)
         hook(line);
 }

@@ -89,16 +89,6 @@ static inline void sgc_api_copy(void *fresh, const void *object, size_t bytes)
  * out-of-memory hook was asked; errno is then ENOMEM. */
 void *sgc_api_fill_copy(char *copy, const void *text, size_t bytes, size_t end);
 
-/* The address that the client has of an object: behind the header, if the object was allocated for
- * debugging. */
-struct sgc_object;
-uintptr_t sgc_api_client_address(const struct sgc_object *object);
-
-enum { SGC_API_OBJECT_TEXT = 450 };
-
-/* "48 bytes at 0x...", and what is known besides of the object to which the address belongs; false if there is none. */
-bool sgc_api_describe_object(uintptr_t address, char text[SGC_API_OBJECT_TEXT]);
-
 /* Stores the text that the client's function for that kind makes of the object, an empty one if
  * there is no function. */
 void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN + 1]);
@@ -108,9 +98,6 @@ bool sgc_api_good_kind(const char *function, int kind);
 
 /* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it cannot be made. */
 uint32_t sgc_api_uncollectable_kind(uint32_t kind);
-
-/* While SGC_check runs a check, a violation comes back here instead of ending the process (api_check.c). */
-void sgc_api_violation(const char *line);
 
 /* Puts the client's hooks, and SGC_check's, where messages are made. */
 void sgc_api_install_reports(void);
@@ -160,9 +147,6 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
 
 /* The client promises to keep a pointer near the start of this object, which it has just got. */
 void sgc_api_near_start(const struct sgc_object *o);
-
-/* An object with guards; NULL when there is no memory for it. */
-void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line);
 
 /* ---- typed objects: their last words are not the client's ---- */
 

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gc/collect/client_hooks.h"
+#include "gc/api/hooks.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client's functions that the collector calls (gc_hooks.h, gc_mark.h), seen from the collector.
+ * The functions of the client (gc_hooks.h, gc_mark.h) that the collector calls, seen from the collector: the rooms above it fill
+ * the one structure, gc/inspect/client_hooks.c.
  *
- * A hook is set with the GC lock held, so that none runs while another is put in its place, and once the setter
+ * A hook of the client is set with the GC lock held, so that none runs while another is put in its place, and once the setter
  * has returned the old one is not called any more.  A hook that sets hooks has the GC lock already.
  *
  *   hooks        written under the GC lock, release     read by the collecting thread, acquire
@@ -15,40 +16,42 @@
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"
 
-/* Begins to listen to the collector's events for the client.  Once, at start. */
-void sgc_client_hooks_start(void);
+struct sgc_client_hooks {
+    /* Once, at start.  The first sees to it that service threads are started by the C library's own function, whatever stands
+     * before it, and that those who keep something for threads of the client are called for each (sgc_thread_hooks).  The
+     * second begins to listen to the collector's events, and to look for leaks and for guards that were written to; the third
+     * begins to write heap snapshots, if SGC_SNAPSHOT asks for them. */
+    void (*start_threads)(void);
+    void (*start_listening)(void);
+    void (*start_snapshots)(void);
 
-/* Begins to look for leaks and for guards that were written to, at each collection.  Once, at start. */
-void sgc_client_checks_start(void);
+    /* Reserves memory for objects that the hook that pushes roots allocates, if it is the client's.  Before the pause, GC lock
+     * held; self may be NULL. */
+    void (*before)(struct sgc_mutator *self);
 
-/* Begins to write heap snapshots, if SGC_SNAPSHOT asks for them.  Once, at start. */
-void sgc_snapshots_start(void);
+    /* Lets the client push its roots of this collection.  World stopped, and nobody else uses the heap: the hook may change
+     * what it likes. */
+    void (*push_roots)(struct sgc_marker *marker);
 
-/* Service threads are started by the C library's own function, whatever stands before it; and who keeps something for threads
- * that the client creates hears of them (sgc_thread_hooks).  Once, at start. */
-void sgc_client_threads_start(void);
+    /* Is that hook running, and is it the caller?  It costs: sgc_called_by_hook asks something cheaper first. */
+    bool (*pushing)(void);
 
-/* Memory for what the hook that pushes roots allocates, if it is the client's.  Before the pause, GC lock held; self may be
- * NULL. */
-void sgc_client_before(struct sgc_mutator *self);
+    /* Registers the finalizers that the hook has.  After the pause, GC lock held. */
+    void (*after)(void);
 
-/* Lets the client push its roots of this collection.  World stopped, and nobody else looks at the heap: the hook may change
- * what it likes. */
-void sgc_client_push_roots(struct sgc_marker *marker);
+    /* Return what GC_set_toggleref_func and GC_set_await_finalize_proc have set; NULL: nothing.  GC lock held. */
+    sgc_toggle_fn (*toggle)(void);
+    sgc_await_fn (*await)(void);
 
-/* Registers the finalizers that the hook has.  After the pause, GC lock held. */
-void sgc_client_after(void);
+    /* A check has found a contradiction, in that line.  Does not return while SGC_check runs the check. */
+    void (*violation)(const char *line);
+};
 
-/* Is that hook running, and has it called us?  The second is the question; it costs others a look at their own section. */
-bool sgc_client_pushing(void);
+extern const struct sgc_client_hooks sgc_client_hooks;
 
 static inline bool sgc_called_by_hook(struct sgc_mutator *self)
 {
-    return __builtin_expect(sgc_section_of(self)->held != 0, 0) && sgc_client_pushing();
+    return __builtin_expect(sgc_section_of(self)->held != 0, 0) && sgc_client_hooks.pushing();
 }
-
-/* GC_set_toggleref_func and GC_set_await_finalize_proc.  NULL: none.  GC lock held. */
-sgc_toggle_fn sgc_client_toggle_fn(void);
-sgc_await_fn sgc_client_await_fn(void);
 
 #endif

@@ -179,7 +179,7 @@ void sgc_cycle_open(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
     c->concurrent = false;
     sgc_cycle_begin(&c->record, sgc_cycles_finished() + 1, reason);
     SGC_EVENT(cycle_start, &c->record);
-    sgc_finalization_before(sgc_client_toggle_fn());
+    sgc_finalization_before(sgc_client_hooks.toggle());
     clear_before();
 }
 
@@ -193,7 +193,7 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, void (*pause)(st
     c->markers = markers;
     sgc_cycle_start_helpers(markers);
     SGC_EVENT(stop_requested, &c->record);
-    sgc_client_before(self);            /* listeners may set a hook */
+    sgc_client_hooks.before(self);      /* listeners may set a hook */
     sgc_with_registers(pause_from, &pause);
     if (!c->stopped) {
         SGC_EVENT(stop_failed, &c->record);
@@ -201,7 +201,7 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, void (*pause)(st
         return false;
     }
     SGC_EVENT(resumed, &c->record);
-    sgc_client_after();
+    sgc_client_hooks.after();
     sgc_roots_find_other_collector();
     sgc_report_faults();
     return true;

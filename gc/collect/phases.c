@@ -103,7 +103,7 @@ static bool phase_roots(struct sgc_cycle *c)
     struct sgc_marker *first = sgc_team_first(&c->team);
 
     sgc_team_begin(&c->team, 1);
-    sgc_client_push_roots(first);
+    sgc_client_hooks.push_roots(first);
     SGC_EVENT(pushed, &c->record);
     sgc_finalization_share(&c->team);
     sgc_team_call(&c->team, c->markers);
@@ -140,7 +140,7 @@ static bool phase_finalize(struct sgc_cycle *c)
     if (c->complete) {
         mark_for_upper(&c->team);
         sgc_disclaim_keep(&c->team);
-        sgc_finalization_mark(&c->team, sgc_client_await_fn());
+        sgc_finalization_mark(&c->team, sgc_client_hooks.await());
         sgc_disclaim_mark(&c->team);
     } else {
         sgc_team_abandon(&c->team);
@@ -265,7 +265,7 @@ static bool attempt_roots(struct sgc_cycle *c)
         if (sgc_fault(SGC_FAULT_ROOTS_ONCE))
             return true;
     }
-    sgc_client_push_roots(first);
+    sgc_client_hooks.push_roots(first);
     sgc_roots_mark(first);
     sgc_finalization_roots(first);
     c->record.root_bytes = first->root_bytes - before;

@@ -24,6 +24,7 @@
 #include "gc/config/preset.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/binding.h"
+#include "gc/threads/gc_lock.h"
 #include "gc/events/stats.h"
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
@@ -117,7 +118,7 @@ static bool start_all(void)
 {
     sgc_assert(sgc_init_mine() && sgc_self == NULL);
     sgc_platform_init();
-    sgc_client_threads_start();
+    sgc_client_hooks.start_threads();
     sgc_thread_hooks.ends = sgc_disclaim_thread_over;
     sgc_client_vars_to_options();
     sgc_options_read();
@@ -130,11 +131,10 @@ static bool start_all(void)
     sgc_torture_init();
     sgc_pacing_init();
     sgc_stats_start();
-    sgc_client_hooks_start();
-    sgc_client_checks_start();
+    sgc_client_hooks.start_listening();
     sgc_log_start();
     sgc_stats_print_start();
-    sgc_snapshots_start();
+    sgc_client_hooks.start_snapshots();
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
                  "dlopened modules are not scanned. Keep such pointers reachable otherwise");
@@ -202,4 +202,17 @@ struct sgc_mutator *sgc_mutator_adopt(void)
                  sgc_thread_id());
     sgc_assert(sgc_init_done());
     return sgc_mutator_register(0);
+}
+
+/* ---- a layer on top ---- */
+
+void sgc_upper_start(struct sgc_mutator *self, const struct sgc_upper *upper)
+{
+    bool closed = sgc_gc_lock_enter(self);
+
+    sgc_assert(sgc_mutator_mine(self) && upper != NULL && sgc_upper() == NULL);
+    if (upper->mark != NULL)
+        sgc_concurrent_rule_out(self);
+    sgc_aw_store_rel(&sgc_upper_now, (uintptr_t)upper);
+    sgc_gc_lock_leave(closed);
 }

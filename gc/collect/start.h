@@ -9,6 +9,7 @@
 #define SGC_GC_COLLECT_START_H
 
 #include "gc/threads/mutator.h"
+#include "gc/threads/upper.h"
 
 /* Starts it, or waits for who does.  False, after a message, if it cannot start; every allocation
  * then returns NULL.  Outside sections. */
@@ -26,5 +27,9 @@ struct sgc_mutator *sgc_mutator_admit(void);
 /* Does the calling thread allocate while it is being registered, or while it starts the collector?  Then it gets nothing: who
  * asks, on its behalf, is a function of the C library's that can do without. */
 bool sgc_mutator_unborn(void);
+
+/* Starts a layer on top of the collector (gc/threads/upper.h): from now on it is called.  Once; on any mutator, outside sections
+ * and blocked regions, with the GC lock or without.  A layer that marks by itself ends concurrent collections. */
+void sgc_upper_start(struct sgc_mutator *self, const struct sgc_upper *upper);
 
 #endif

@@ -10,6 +10,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/collect/external_stop.h"
 #include "gc/api/guards.h"
+#include "gc/inspect/inspect.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
 

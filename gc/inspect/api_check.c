@@ -11,6 +11,7 @@
 
 #include "alloc/whole_heap.h"
 #include "gc/collect/cycle.h"
+#include "gc/inspect/inspect.h"
 #include "gc/roots/roots.h"
 
 SGC_STATE static jmp_buf way_back;

@@ -12,7 +12,6 @@
 #include "gc/api/guards.h"
 #include "gc/config/options.h"
 #include "gc/threads/upper.h"
-#include "mark/displacements.h"
 
 const size_t GC_debug_header_size = sizeof(struct sgc_debug_header);
 
@@ -23,39 +22,10 @@ size_t GC_get_debug_header_size(void)
 
 /* ---- allocate ---- */
 
-typedef void *(*allocate_fn)(size_t size, uint32_t kind);
-
-enum { AROUND = sizeof(struct sgc_debug_header) + SGC_DEBUG_TAIL };
-
-/* The client's pointers point behind the header, in programs without interior pointers, too. */
-static void begin(void)
-{
-    if (sgc_debug_used())
-        return;
-    sgc_mark_displacement(sizeof(struct sgc_debug_header));
-    sgc_debug_begin();
-}
-
-static void *try_allocate(allocate_fn fn, size_t size, uint32_t kind, const char *file, int line)
-{
-    void *base;
-
-    sgc_assert(kind < sgc_kind_count());
-    begin();
-    sgc_assert(sgc_debug_used());
-    base = size <= PTRDIFF_MAX - AROUND ? fn(size + AROUND, kind) : NULL;
-    return base != NULL ? sgc_debug_set_up(base, size, file, line) : NULL;
-}
-
-void *sgc_api_debug_or_null(size_t size, uint32_t kind, const char *file, int line)
-{
-    return try_allocate(sgc_api_allocate_or_null, size, kind, file, line);
-}
-
 /* The object that the out-of-memory hook returns is somebody's: nothing is written there. */
-static void *allocate(allocate_fn fn, size_t size, uint32_t kind, const char *file, int line)
+static void *allocate(sgc_debug_allocate_fn *fn, size_t size, uint32_t kind, const char *file, int line)
 {
-    void *object = try_allocate(fn, size, kind, file, line);
+    void *object = sgc_debug_allocate(fn, size, kind, file, line);
 
     return object != NULL ? object : sgc_out_of_memory(size);
 }
@@ -87,7 +57,7 @@ void *GC_debug_malloc_replacement(size_t size)
 
 static void *copy_of(const void *text, size_t bytes, size_t end, const char *file, int line)
 {
-    return sgc_api_fill_copy(sgc_api_debug_or_null(bytes + end, SGC_KIND_POINTER_FREE, file, line), text, bytes, end);
+    return sgc_api_fill_copy(sgc_debug_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line), text, bytes, end);
 }
 
 char *GC_debug_strdup(const char *string, const char *file, int line)
@@ -206,7 +176,7 @@ static void *resize(void *object, size_t size, const char *file, int line)
     if (state == SGC_DEBUG_NONE)
         without_guards("GC_debug_realloc", object, "resized");
     sgc_assert(had < o.bytes || state == SGC_DEBUG_NONE);
-    fresh = sgc_api_debug_or_null(size, o.kind, file, line);
+    fresh = sgc_debug_allocate(sgc_api_allocate_or_null, size, o.kind, file, line);
     if (fresh == NULL)
         return sgc_out_of_memory(size);
     sgc_api_copy(fresh, object, size < had ? size : had);

@@ -8,10 +8,10 @@
 #include "gc/api/internal.h"
 
 #include "alloc/whole_heap.h"
-#include "gc/collect/client_hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/start_state.h"
+#include "gc/inspect/inspect.h"
 #include "gc/events/stats.h"
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"

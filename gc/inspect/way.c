@@ -9,6 +9,7 @@
 #include "alloc/whole_heap.h"
 #include "gc/config/options.h"
 #include "gc/finalize/finalize.h"
+#include "gc/inspect/inspect.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
 

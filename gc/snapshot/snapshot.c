@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gc/collect/client_hooks.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/phases.h"
 #include "gc/config/options.h"

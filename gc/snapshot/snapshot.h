@@ -38,6 +38,9 @@ bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option);
 /* The pattern with %p and %n replaced; false if it does not fit. */
 bool sgc_snapshot_name(const char *pattern, long process, uint64_t cycle, char *name, size_t size);
 
+/* Begins to write heap snapshots, if SGC_SNAPSHOT asks for them.  Once, at start. */
+void sgc_snapshots_start(void);
+
 /* ---- on request ---- */
 
 struct sgc_snapshot_request {

@@ -5,7 +5,7 @@
  *
  *   sgc_upper  the thread that starts the layer,     every thread    release / acquire: a stopper,
  *              once, with the GC lock                                or the thread that ends one
- *              (gc/collect/upper_start.h)                            known to the layer, sees it
+ *              (gc/collect/start.h)                            known to the layer, sees it
  *   m->upper   the thread itself, outside sections,  the thread;     release / acquire; stopping
  *              at its first use; 0 again: the        the stopper     the world
  *              caller of thread_over or vanished,

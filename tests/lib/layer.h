@@ -6,7 +6,7 @@
 #ifndef TESTS_LIB_LAYER_H
 #define TESTS_LIB_LAYER_H
 
-#include "gc/collect/upper_start.h"
+#include "gc/collect/start.h"
 #include "mark/mark_roots.h"
 #include "mark/team.h"
 #include "tests/lib/white.h"

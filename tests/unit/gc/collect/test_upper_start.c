@@ -4,7 +4,7 @@
  * and after which steps; that its words are roots; what a layer sees that marks by itself, and that cycles then stop the
  * program.
  */
-#include "gc/collect/upper_start.h"
+#include "gc/collect/start.h"
 
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1

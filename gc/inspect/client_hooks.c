@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* See gc/collect/client_hooks.h.  Here, since the last room of the collector knows all the others. */
+#include "gc/collect/client_hooks.h"
+
+#include "gc/api/hooks.h"
+#include "gc/inspect/inspect.h"
+#include "gc/snapshot/snapshot.h"
+
+static void start_listening(void)
+{
+    sgc_client_hooks_start();
+    sgc_client_checks_start();
+}
+
+const struct sgc_client_hooks sgc_client_hooks = {
+    .start_threads = sgc_client_threads_start,
+    .start_listening = start_listening,
+    .start_snapshots = sgc_snapshots_start,
+    .before = sgc_client_before,
+    .push_roots = sgc_client_push_roots,
+    .pushing = sgc_client_pushing,
+    .after = sgc_client_after,
+    .toggle = sgc_client_toggle_fn,
+    .await = sgc_client_await_fn,
+    .violation = sgc_api_violation,
+};
