@@ -6,8 +6,8 @@
 
 #include "alloc/pages/page.h"
 
-/* An errno, by the first of the threads that make the heap and its tables grow: compare and exchange, relaxed, as it is all there
- * is; read when the heap is made. */
+/* An errno, by the first of the threads that make the heap and its tables grow: compare and exchange, relaxed, as it is all
+ * there is; read when the heap is made. */
 SGC_STATE static sgc_a32_t refused;
 
 static bool has_effect(void)

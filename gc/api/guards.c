@@ -147,8 +147,8 @@ bool sgc_debug_used(void)
 
 enum { AROUND = sizeof(struct sgc_debug_header) + SGC_DEBUG_TAIL };
 
-/* From now on collections look at guards.  The client's pointers point behind the header, in programs without interior pointers,
- * too. */
+/* From now on collections look at guards.  The client's pointers point behind the header, in programs without interior
+ * pointers, too. */
 static void begin(void)
 {
     if (sgc_debug_used())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of the client (gc_hooks.h, gc_mark.h) that the collector calls, seen from the collector: the rooms above it fill
- * the one structure, gc/inspect/client_hooks.c.
+ * The functions of the client (gc_hooks.h, gc_mark.h) that the collector calls, seen from the collector: the rooms above it
+ * fill the one structure, gc/inspect/client_hooks.c.
  *
  * A hook of the client is set with the GC lock held, so that none runs while another is put in its place, and once the setter
  * has returned the old one is not called any more.  A hook that sets hooks has the GC lock already.

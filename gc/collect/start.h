@@ -28,8 +28,9 @@ struct sgc_mutator *sgc_mutator_admit(void);
  * asks, on its behalf, is a function of the C library's that can do without. */
 bool sgc_mutator_unborn(void);
 
-/* Starts a layer on top of the collector (gc/threads/upper.h): from now on it is called.  Once; on any mutator, outside sections
- * and blocked regions, with the GC lock or without.  A layer that marks by itself ends concurrent collections. */
+/* Starts a layer on top of the collector (gc/threads/upper.h): from now on it is called.  Once; on any
+ * mutator, outside sections and blocked regions, with the GC lock or without.  A layer that marks by
+ * itself ends concurrent collections. */
 void sgc_upper_start(struct sgc_mutator *self, const struct sgc_upper *upper);
 
 #endif

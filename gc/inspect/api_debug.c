@@ -57,7 +57,9 @@ void *GC_debug_malloc_replacement(size_t size)
 
 static void *copy_of(const void *text, size_t bytes, size_t end, const char *file, int line)
 {
-    return sgc_api_fill_copy(sgc_debug_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line), text, bytes, end);
+    void *copy = sgc_debug_allocate(sgc_api_allocate_or_null, bytes + end, SGC_KIND_POINTER_FREE, file, line);
+
+    return sgc_api_fill_copy(copy, text, bytes, end);
 }
 
 char *GC_debug_strdup(const char *string, const char *file, int line)

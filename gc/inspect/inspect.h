@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What debugging has for the rooms above, and for gc/inspect/client_hooks.c.
+ * The functions of this room for the rooms above, and for gc/inspect/client_hooks.c.
  */
 #ifndef SGC_GC_INSPECT_INSPECT_H
 #define SGC_GC_INSPECT_INSPECT_H

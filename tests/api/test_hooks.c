@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of a client's that the collector calls: when, with what, and that they can be taken off again. */
+/* The functions of a client that the collector calls (gc/inspect/client_hooks.c): when, with what, and that they can be
+ * taken off again. */
 #include "api.h"
 
 #include <setjmp.h>

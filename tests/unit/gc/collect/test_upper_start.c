@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/upper_start.c, and what cycles tell a layer on top of the collector (gc/threads/upper.h): in which stops, before
+ * sgc_upper_start (gc/collect/start.c), and what cycles tell a layer on top of the collector (gc/threads/upper.h): in which stops, before
  * and after which steps; that its words are roots; what a layer sees that marks by itself, and that cycles then stop the
  * program.
  */
