@@ -24,20 +24,20 @@ bench_cases = \
 	bench/cases/empty \
 	bench/cases/finalize \
 	bench/cases/gcbench \
-	bench/cases/latency \
 	bench/cases/limits \
 	bench/cases/pairs \
-	bench/cases/pauses \
-	bench/cases/trees
+	bench/cases/pauses
 
 # tests/check/check_bench and check_held_out run these.
 bench_tested = \
 	bench/cases/alloc \
 	bench/cases/handover \
+	bench/cases/latency \
 	bench/cases/mark \
 	bench/cases/markers \
 	bench/cases/scaling \
 	bench/cases/strings \
+	bench/cases/trees \
 	bench/cases/unseen
 endif
 
@@ -56,8 +56,10 @@ EXTRA_DIST += \
 	bench/all \
 	bench/programs \
 	bench/results/cases.tsv \
+	bench/results/concurrent.tsv \
 	bench/results/held-out.tsv \
 	bench/results/programs.tsv \
+	bench/results/shortterm-series.tsv \
 	bench/held-out \
 	bench/held-out.txt \
 	bench/report \

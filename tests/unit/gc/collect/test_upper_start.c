@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sgc_upper_start (gc/collect/start.c), and what cycles tell a layer on top of the collector (gc/threads/upper.h): in which stops, before
- * and after which steps; that its words are roots; what a layer sees that marks by itself, and that cycles then stop the
- * program.
+ * sgc_upper_start (gc/collect/start.c), and what cycles tell a layer on top of the collector (gc/threads/upper.h): in which
+ * stops, before and after which steps; that its words are roots; what a layer sees that marks by itself, and that cycles then
+ * stop the program.
  */
 #include "gc/collect/start.h"
 
