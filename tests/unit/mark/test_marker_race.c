@@ -13,7 +13,8 @@
 #include "tests/lib/heap.h"
 #include "tests/lib/sanitized.h"
 
-enum { THREADS = 3, KEPT = 64, WORDS = 512, ROUNDS = TEST_SANITIZED ? 300 : 2000, ENOUGH_BYTES = 96 << 20 };
+enum { THREADS = 3, KEPT = 64, WORDS = 512, ROUNDS = TEST_SANITIZED ? 300 : 2000,
+       ROUNDS_MAX = 100 * ROUNDS, ENOUGH_MARKED = 4 << 20, ENOUGH_BYTES = 96 << 20 };
 
 static sgc_a32_t over;
 static sgc_aw_t kept[THREADS][KEPT];        /* some objects of each thread's */
@@ -146,8 +147,8 @@ static void test_race(struct sgc_team *team)
     sgc_team_program_runs(team);
     for (int i = 0; i < THREADS; i++)
         thread[i] = thread_start(mutate, heap_cache());
-    for (int i = 0; i < ROUNDS; i++)
-        mark_round(team);
+    for (int i = 0; i < ROUNDS || (sgc_team_marked(team) < ENOUGH_MARKED && i < ROUNDS_MAX); i++)
+        mark_round(team);               /* more where threads are late to run */
     sgc_a32_store(&over, 1);
     threads_join(thread, THREADS);
     sgc_team_totals(team, &totals);
