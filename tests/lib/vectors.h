@@ -32,10 +32,20 @@ static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
 
 #else
 
+/* Records of the frame: a word that says what follows, a word with its bytes; the last one has none. */
 static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
 {
-    *bytes = sizeof context->uc_mcontext.__reserved;
-    return (const char *)context->uc_mcontext.__reserved;
+    const char *record = (const char *)context->uc_mcontext.__reserved;
+    uint32_t head[2];
+
+    for (;;) {
+        memcpy(head, record, sizeof head);
+        if (head[0] == FPSIMD_MAGIC || head[1] == 0)
+            break;
+        record += head[1];
+    }
+    *bytes = head[0] == FPSIMD_MAGIC ? sizeof(struct fpsimd_context) : 0;
+    return record;
 }
 
 #endif
