@@ -59,6 +59,7 @@ EXTRA_DIST += \
 	bench/results/concurrent.tsv \
 	bench/results/held-out.tsv \
 	bench/results/programs.tsv \
+	bench/results/shortterm-programs.tsv \
 	bench/results/shortterm-series.tsv \
 	bench/held-out \
 	bench/held-out.txt \
