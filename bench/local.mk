@@ -46,6 +46,7 @@ EXTRA_DIST += \
 	bench/README.md \
 	bench/PROGRAMS.md \
 	bench/RESULTS.md \
+	bench/STUDIES.md \
 	bench/TABLES.md \
 	bench/plots/alloc-conservative.svg \
 	bench/plots/alloc-pointer-free.svg \
@@ -59,6 +60,7 @@ EXTRA_DIST += \
 	bench/results/concurrent.tsv \
 	bench/results/held-out.tsv \
 	bench/results/programs.tsv \
+	bench/results/shortterm-operations.tsv \
 	bench/results/shortterm-programs.tsv \
 	bench/results/shortterm-series.tsv \
 	bench/held-out \
@@ -78,6 +80,7 @@ EXTRA_DIST += \
 	bench/runner/programs.py \
 	bench/runner/results.py \
 	bench/runner/stops.py \
+	bench/runner/studies.py \
 	bench/runner/summary.py \
 	bench/runner/tables.py \
 	bench/runner/unseen.py

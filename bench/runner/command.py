@@ -48,6 +48,15 @@ class Command:
         reasons += ["tiny sizes (--quick)"] if options.quick else []
         return reasons + ([f"fewer than {ENOUGH_TIMES} rounds"] if options.times < ENOUGH_TIMES else [])
 
+    def recorded(self, path, kind):
+        """Former results, of the class kind; tables then speak of the machine that they are of."""
+        try:
+            results = kind.read(path)
+        except (OSError, ValueError) as reason:
+            self.refuse(f"--from {path}: {reason}; give a results.tsv that {self.name} has written")
+        machine.speak_of(results.about.get("machine", ""))
+        return results
+
     def make_folder(self, path):
         try:
             os.makedirs(path, exist_ok=True)
@@ -76,6 +85,7 @@ def add_common(add, folder, timeout=600):
     add("--times", type=number_from(1, 100), metavar="N", help=f"rounds ({ENOUGH_TIMES}; with --quick 1)")
     add("--build", metavar="DIR", help="where make bench was run (the current folder)")
     add("--out", metavar="DIR", default=folder, help=f"where results go ({folder})")
+    add("--from", dest="recorded", metavar="FILE", help="measure nothing; make the tables of that results.tsv")
     add("--timeout", type=number_from(1, 36000), default=timeout, metavar="SECONDS",
         help=f"bound of a single run ({timeout})")
     add("--noisy", action="store_true", help="run on a busy machine or with an unfit build, though figures are of no use")

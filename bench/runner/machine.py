@@ -13,8 +13,17 @@ LOAD_SHARE = 0.25           # of the load average by the processors
 SECONDS_LOOKED_AT = 2.0
 
 
+OTHER = {}                  # "processors" of the machine that is spoken of, if it is not this one
+
+
 def processors():
-    return len(os.sched_getaffinity(0))
+    return OTHER.get("processors") or len(os.sched_getaffinity(0))
+
+
+def speak_of(described):
+    """From now on of the machine that a file of results describes, as describe() does."""
+    found = re.search(r"(\d+) processors", described)
+    OTHER["processors"] = int(found.group(1)) if found else 0
 
 
 def jiffies():

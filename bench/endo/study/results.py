@@ -41,6 +41,31 @@ class Results:
         self.failures += [(name, "all", 0, 0, f"{len(digests)} different results") for name, digests in found.items()
                           if len(digests) > 1]
 
+    @staticmethod
+    def read(path):
+        """What write() has written; ValueError for another file."""
+        results, found = Results(), {}
+        with open(path, encoding="utf-8") as f:
+            lines = [line.rstrip("\n").split("\t") for line in f]
+        heads = [fields for fields in lines if fields[0].startswith("# ")]
+        for name, *values in heads:
+            if name == "# not available":
+                results.missing[values[0]] = values[1]
+            else:
+                results.about[name[2:]] = values[0]
+        rows = lines[len(heads):]
+        if not rows or tuple(rows[0]) != COLUMNS:
+            raise ValueError(f"{path}: expected a line \"{' '.join(COLUMNS)}\" behind its head")
+        for program, version, threads, number, figure, value in rows[1:]:
+            key = (program, version, int(threads))
+            if figure == "failure":
+                results.failures.append((*key, int(number), value))
+            else:
+                found.setdefault(key, {}).setdefault(int(number), {})[figure] = float(value)
+        for key, numbered in found.items():
+            results.runs[key] = [numbered.get(number, {}) for number in range(1, max(numbered) + 1)]
+        return results
+
     def write(self, path):
         with open(path, "w", encoding="utf-8") as f:
             for name, value in self.about.items():
