@@ -48,21 +48,10 @@ EXTRA_DIST += \
 	bench/RESULTS.md \
 	bench/STUDIES.md \
 	bench/TABLES.md \
-	bench/plots/alloc-conservative.svg \
-	bench/plots/alloc-pointer-free.svg \
-	bench/plots/marking.svg \
-	bench/plots/presets.svg \
-	bench/plots/programs.svg \
-	bench/plots/ratios.svg \
+	bench/plots \
 	bench/all \
 	bench/programs \
-	bench/results/cases.tsv \
-	bench/results/concurrent.tsv \
-	bench/results/held-out.tsv \
-	bench/results/programs.tsv \
-	bench/results/shortterm-operations.tsv \
-	bench/results/shortterm-programs.tsv \
-	bench/results/shortterm-series.tsv \
+	bench/results \
 	bench/held-out \
 	bench/held-out.txt \
 	bench/report \

@@ -27,6 +27,7 @@ STUDIES = (
     *map(acdc, ("factorial", "threads", "threshold", "throughput", "throughput-threads", "memory")),
     Study("shortterm-operations", "[SCM]: operations", "shortterm/run", ("operations",)),
     Study("shortterm-programs", "[SCM]: programs", "shortterm/run", ("leaky", "fixed", "4x", "periods", "converter", "indexer")),
+    Study("shortterm-series", "[SCM]: series of figures 11 to 15", "shortterm/series", ()),
 )
 HEAD = """# The studies
 
@@ -69,6 +70,12 @@ def drawing(study, name):
     return f"{study.name}-{name}.svg"
 
 
+def drawn_before(study):
+    """Of the tree, where there is no gnuplot."""
+    names = sorted(os.listdir(os.path.join(BENCH, "plots")))
+    return [name[len(study.name) + 1:-4] for name in names if name.startswith(study.name + "-")]
+
+
 def make(results, work):
     """(the page, {file in bench/plots: where it lies now}) of all studies that have results; work: a folder for drawings."""
     page, files = HEAD, {}
@@ -76,6 +83,6 @@ def make(results, work):
         out = os.path.join(work, study.name)
         os.makedirs(out)
         text, drawings = recorded(study, results, out)
-        page += part(study, text, drawings)
+        page += part(study, text, drawings or drawn_before(study))
         files.update({drawing(study, name): os.path.join(out, name + ".svg") for name in drawings})
     return page, files
