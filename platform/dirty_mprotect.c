@@ -137,9 +137,13 @@ static bool protect_piece(uintptr_t from, uintptr_t to)
 
 static bool protect_again(uintptr_t from, uintptr_t to)
 {
+    sigset_t signals;
+
     if (!sgc_fault(SGC_FAULT_NOT_REARMED))
         return protect_piece(from, to);
+    sgc_protected_take(&signals);
     sgc_protected_set_watched(from, to);
+    sgc_protected_give(&signals);
     return true;
 }
 

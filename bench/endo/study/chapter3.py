@@ -96,7 +96,7 @@ def weigh(study, plan, chosen):
     alive = {}
     for program in chosen:
         study.say(f"weighing {program.name}")
-        heap, failure = measure.weigh(plan, program, versions.STOP)
+        heap, failure = measure.weigh(plan, program, versions.STOP, 1)
         found = [(heap, failure)] if failure else [run(plan, program, "Opt", threads) for threads in threads_of(study.options)]
         for _, failure in found:
             if failure:

@@ -50,8 +50,8 @@ class Processors:
 def environment(plan, program, version, threads):
     env = {"GC_MARKERS": str(min(threads, len(os.sched_getaffinity(0)))), "SGC_HUGE_PAGES": "off", "SGC_SHARE_PAGES": "off",
            **version.settings(plan.target)}
-    if program in plan.heaps:
-        env.update(GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program]), SGC_PACING=version.pacing)
+    if (program, threads) in plan.heaps:
+        env.update(GC_MAXIMUM_HEAP_SIZE=str(plan.heaps[program, threads]), SGC_PACING=version.pacing)
     return env
 
 
@@ -128,10 +128,10 @@ def read_report(path):
 
 # ---- before the study ----
 
-def weigh(plan, program, version):
+def weigh(plan, program, version, threads):
     """The heap: as many times what lives at most as in the thesis, and a little.  The program collects at each peak to weigh it."""
-    env = {**environment(plan, program, version, 1), "GC_MARKERS": "1"}
-    run = programs.run_once(plan.places, SGC, [*command(plan, program, version, 1), "--weigh"], env, ("weighed_bytes",),
+    env = {**environment(plan, program, version, threads), "GC_MARKERS": "1"}
+    run = programs.run_once(plan.places, SGC, [*command(plan, program, version, threads), "--weigh"], env, ("weighed_bytes",),
                             plan.timeout)
     if run.failure:
         return None, run.failure
