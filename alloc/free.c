@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Freeing: the local way first, then the slower ones.  On any mutator.
+ * Freeing one object: the local way first, then the slower ones; and dropping many.  On any
+ * mutator.
  */
 #include "alloc/free.h"
 
-#include "alloc/emptied.h"
+#include <string.h>
+
+#include "alloc/pages/pool.h"
+#include "alloc/release.h"
 #include "alloc/small/freed.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/large_object.h"
+#include "alloc/new_objects.h"
 #include "alloc/small/sweep.h"
 
-enum { MERGE_EVERY = 64 };      /* frees in pages where others have freed, too */
+enum {
+    MERGE_EVERY = 64,           /* frees in pages of its own where others have freed, too */
+    OFFER_STEP = 16,            /* pages looked at before the lock is given up for a moment */
+    PLACES = 16,
+};
 
 /* A page of ours that has not been swept in this epoch: after that the local way works. */
 static void sweep_ours(struct sgc_cache *cache, uint32_t page)
@@ -45,7 +53,8 @@ static bool remote_free(struct sgc_cache *cache, const struct sgc_object *o)
     return freed;
 }
 
-/* The page may change hands at any stop outside sections, so the owner is looked at again inside. */
+/* The page may change hands at any stop outside sections, so the owner is looked at again
+ * inside. */
 static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct sgc_object *o)
 {
     enum sgc_free_result result = SGC_FREE_NOT_ALLOCATED;
@@ -63,25 +72,20 @@ static enum sgc_free_result free_remotely(struct sgc_cache *cache, const struct 
 }
 
 /* If the bin's array of freed slots is full and may not grow, the bin leaves these slots to their
- * pages, so that it has room for the object.  An object freed while a mark goes on beside the
- * program need not wait in the bin: a cycle is about to end. */
-static void make_way(struct sgc_cache *cache, uint32_t page)
+ * pages, so that it has room for the object.  Of a page of ours that has been swept. */
+static void make_way(struct sgc_cache *cache, const struct sgc_page *d)
 {
-    const struct sgc_page *d = &sgc_heap.pages[page];
-    const struct sgc_bin *bin;
+    const struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
-    sgc_assert(sgc_page_ok(page));
-    if (sgc_aw_load_acq(&d->tag) != cache->free_tag)
-        return;
-    bin = &cache->bin[d->kind][d->cls];
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(d->kind));
     if (sgc_bin_closed(bin) && sgc_bin_has_freed(bin) && !sgc_bin_make_room(cache, d->kind, d->cls))
         sgc_emptied_leave_freed(cache, d->kind, d->cls);
 }
 
 /* Remote frees in a page keep its owner off the common path there until the owner merges them.  An
  * owner that needs no slots would never merge; one in whose page others free all the time would do
- * little else.  So a thread merges at each MERGE_EVERY-th of its frees in pages with remote frees,
- * if that page is its own. */
+ * little else.  So a thread merges at each MERGE_EVERY-th of its frees in pages of its own with
+ * remote frees. */
 static void merge_now_and_then(struct sgc_cache *cache, uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -95,19 +99,26 @@ static void merge_now_and_then(struct sgc_cache *cache, uint32_t page)
     sgc_unlock(&cache->lock, &cache->section);
 }
 
+/* The owner is asked first, so that an object of another thread's page costs one section.  An
+ * object freed while a mark goes on beside the program, when no page has the cache's tag for frees,
+ * need not wait in the bin: a cycle is about to end. */
 static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc_object *o)
 {
-    make_way(cache, o->page);
-    merge_now_and_then(cache, o->page);
-    for (;;) {
-        enum sgc_free_result result = sgc_small_free_local(cache, o->page, o->granule);
+    const struct sgc_page *d = &sgc_heap.pages[o->page];
+    uintptr_t tag = sgc_aw_load_acq(&d->tag);
+    bool ours = tag == cache->free_tag || sgc_tag_owner(tag) == cache->id;
+
+    if (tag == cache->free_tag) {
+        make_way(cache, d);
+        merge_now_and_then(cache, o->page);
+    }
+    for (;; ours = sgc_page_owner(o->page) == cache->id) {
+        enum sgc_free_result result = ours ? sgc_small_free_local(cache, o->page, o->granule) : free_remotely(cache, o);
 
         if (result != SGC_FREE_NOT_HERE)
             return result;
-        if (sgc_page_owner(o->page) == cache->id)
+        if (ours)
             sweep_ours(cache, o->page);
-        else if ((result = free_remotely(cache, o)) != SGC_FREE_NOT_HERE)
-            return result;
     }
 }
 
@@ -136,4 +147,266 @@ void sgc_free_reuse_page(struct sgc_cache *cache, uint32_t page)
     if (sgc_aw_load(&sgc_heap.pages[page].tag) == cache->tag)
         sgc_cache_page_usable(cache, page);
     sgc_unlock(&cache->lock, &cache->section);
+}
+
+/* ---- many at once ----
+ *
+ * First their bits are taken, in one section, without a lock: nobody else writes those of our swept
+ * pages.  Then, under the cache's lock, the pages that they were on are looked at, if one of them
+ * may be empty or is not known to be offered yet: for most batches no lock is needed.  Left by a
+ * jump in between, pages have free slots that are found after the next cycle.
+ */
+
+/* The batch's objects of one page. */
+struct run {
+    const struct sgc_page *d;
+    const struct sgc_bin *bin;
+    size_t page, granule;               /* of one of the last that follow each other */
+    uint32_t objects;
+};
+
+/* One section's worth. */
+struct batch {
+    uint32_t runs, pages, others;
+    uint8_t at[PLACES];                 /* by the page's number: where its run may be */
+    struct run run[SGC_DROP_MAX];
+    uint32_t page[SGC_DROP_MAX];        /* that objects were on, most of them once */
+    bool maybe_empty[SGC_DROP_MAX];     /* it is not the active page, and nothing seems to be left
+                                         * in it */
+    uintptr_t other[SGC_DROP_MAX];      /* objects that are not freed here */
+    bool unoffered;                     /* a page is not known to be on its usable list */
+    struct sgc_dropped done;
+};
+
+/* ---- many at once: the bits ---- */
+
+/* Is any other word of the page's bits not zero?  Of large objects each word has one or none, so
+ * nothing can be told from one.  The next ones come first: mostly objects are dropped in the order
+ * of their addresses. */
+static bool has_others(size_t granule)
+{
+    size_t word = granule / 64, first = word - word % SGC_PAGE_WORDS;
+
+    for (size_t i = 1; i < SGC_PAGE_WORDS; i++)
+        if (sgc_aw_load(sgc_bits_word(first + (word + i) % SGC_PAGE_WORDS, sgc_heap.alloc_role)) != 0)
+            return true;
+    return false;
+}
+
+/* Begins one on the object's page, if that is a swept one of ours, and nothing is written into what
+ * is freed.  Acquire: the service thread may have swept it, and written its bits, just now. */
+static bool begin_run(const struct sgc_cache *cache, size_t granule, struct run *r)
+{
+    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+
+    if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_heap.config.poison)
+        return false;
+    *r = (struct run){ d, &cache->bin[d->kind][d->cls], granule / SGC_PAGE_GRANULES, granule, 0 };
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && r->bin->size != 0);
+    return true;
+}
+
+/* Has another thread freed the object, so that its bit is set still? */
+static bool freed_remotely(const struct sgc_page *d, size_t granule)
+{
+    return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
+}
+
+/* Takes the object's bit, and nothing else: so the bin that its page names for the common way of
+ * freeing does not matter.  False: there is no such object. */
+__attribute__((always_inline))
+static inline bool drop_own(const struct sgc_page *d, const struct sgc_bin *bin, uintptr_t object, size_t granule)
+{
+    if (!sgc_bin_handed_out(bin, (const char *)object) || freed_remotely(d, granule))
+        return false;
+    return sgc_own_bit_take(sgc_alloc_words, sgc_bit_index(granule));
+}
+
+/* Does nothing seem to be left in the page, which is not the active one?  Whether the other words
+ * have to be looked at is told by the one that the last object was in. */
+static bool maybe_empty(const struct run *r)
+{
+    bool active = r->page == r->bin->page && r->bin->active_epoch == sgc_heap.epoch;
+    bool remote = sgc_a8_load_acq(&r->d->remote) != 0;
+    uintptr_t left = sgc_aw_load(sgc_alloc_word(r->granule));
+
+    if (remote)
+        left &= ~sgc_aw_load(sgc_remote_word(r->granule));
+    return left == 0 && !active && (remote || !has_others(r->granule));
+}
+
+static void end_run(struct batch *b, const struct run *r)
+{
+    size_t bytes = (size_t)r->objects * r->bin->size;
+
+    sgc_assert(b->pages < SGC_DROP_MAX);
+    if (r->objects == 0)
+        return;
+    b->page[b->pages] = (uint32_t)r->page;
+    b->maybe_empty[b->pages++] = maybe_empty(r);
+    b->unoffered |= !sgc_heap.records[r->page].offered;
+    b->done.objects += r->objects;
+    b->done.bytes += bytes;
+    if (sgc_kind_uncollectable(r->d->kind))
+        b->done.uncollectable += bytes;
+}
+
+/* The run of the object's page: mostly objects of several sizes are dropped in turn, each of a page
+ * that was there just before.  NULL: it takes another way. */
+static struct run *run_of(const struct sgc_cache *cache, struct batch *b, size_t granule)
+{
+    uint8_t *at = &b->at[granule / SGC_PAGE_GRANULES % PLACES];
+
+    if (*at < b->runs && b->run[*at].page == granule / SGC_PAGE_GRANULES)
+        return &b->run[*at];
+    sgc_assert(b->runs < SGC_DROP_MAX);
+    if (!begin_run(cache, granule, &b->run[b->runs]))
+        return NULL;
+    *at = (uint8_t)b->runs++;
+    return &b->run[*at];
+}
+
+/* Those from there on that are on one page; how many. */
+static size_t drop_run(const struct sgc_cache *cache, struct batch *b, const uintptr_t *objects, size_t count)
+{
+    size_t granule = sgc_exact_granule((const void *)objects[0]), page = granule / SGC_PAGE_GRANULES, i = 0;
+    uint32_t others = b->others;
+    struct run *r = run_of(cache, b, granule);
+    const struct sgc_page *d;
+    const struct sgc_bin *bin;
+
+    sgc_assert(count != 0);
+    if (r == NULL) {
+        b->other[b->others++] = objects[0];
+        return 1;
+    }
+    r->granule = granule;
+    d = r->d;
+    bin = r->bin;
+    do {
+        if (!drop_own(d, bin, objects[i], granule))
+            b->other[b->others++] = objects[i];
+        if (++i == count)
+            break;
+        granule = sgc_exact_granule((const void *)objects[i]);
+    } while (granule / SGC_PAGE_GRANULES == page);
+    r->objects += (uint32_t)i - (b->others - others);
+    return i;
+}
+
+static void drop_section(struct sgc_cache *cache, struct batch *b, const uintptr_t *objects, size_t count)
+{
+    sgc_assert(count <= SGC_DROP_MAX);
+    sgc_section_enter(&cache->section);
+    for (size_t from = 0; from < count;)
+        from += drop_run(cache, b, objects + from, count - from);
+    for (uint32_t i = 0; i < b->runs; i++)
+        end_run(b, &b->run[i]);
+    sgc_count_add(&cache->freed_bytes, b->done.bytes);
+    sgc_section_leave(&cache->section);
+}
+
+/* ---- many at once: the pages ---- */
+
+/* Under the lock.  A page that is not ours any more, or unswept, is none of our business: a cycle
+ * has come, or it left just now. */
+static void offer_page(struct sgc_cache *cache, const struct batch *b, uint32_t i, struct sgc_sweep_step *step)
+{
+    uint32_t page = b->page[i];
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uint32_t kind, cls;
+
+    if (sgc_aw_load(&d->tag) != cache->tag)
+        return;
+    kind = d->kind;
+    cls = d->cls;
+    if (b->maybe_empty[i] && sgc_emptied_leave(cache, page, step))
+        sgc_emptied_unexpect(cache, kind, cls, step);
+    else
+        sgc_cache_page_usable(cache, page);
+}
+
+/* Some of them under one lock. */
+static uint32_t offer_some(struct sgc_cache *cache, const struct batch *b, uint32_t from, struct sgc_sweep_step *step)
+{
+    *step = (struct sgc_sweep_step){ .swept = 0 };
+    sgc_lock(&cache->lock, &cache->section);
+    for (; step->swept < OFFER_STEP && from < b->pages && step->empties < SGC_SWEEP_STEP; step->swept++)
+        offer_page(cache, b, from++, step);
+    sgc_sweep_announce(step);
+    sgc_unlock(&cache->lock, &cache->section);
+    return from;
+}
+
+static void offer_all(struct sgc_cache *cache, const struct batch *b)
+{
+    struct sgc_sweep_step step;
+
+    sgc_assert(b->pages != 0);
+    sgc_guard_enter(&cache->section);
+    for (uint32_t from = 0; from < b->pages;) {
+        from = offer_some(cache, b, from, &step);
+        sgc_sweep_give(&step, cache->id, &cache->section);
+    }
+    sgc_guard_leave(&cache->section);
+}
+
+static void offer_pages(struct sgc_cache *cache, const struct batch *b)
+{
+    bool any = b->unoffered;
+
+    for (uint32_t i = 0; i < b->pages; i++)
+        any |= b->maybe_empty[i];
+    if (any)
+        offer_all(cache, b);
+}
+
+/* ---- many at once: all others ---- */
+
+static void drop_other(struct sgc_cache *cache, struct sgc_dropped *done, uintptr_t object)
+{
+    struct sgc_object o;
+
+    if (!sgc_object_slot(object, &o) || o.start != object || sgc_free_found(cache, &o) != SGC_FREE_DONE)
+        return;
+    done->objects++;
+    done->bytes += o.bytes;
+    if (sgc_kind_uncollectable(o.kind))
+        done->uncollectable += o.bytes;
+}
+
+static void drop_batch(struct sgc_cache *cache, struct sgc_dropped *done, const uintptr_t *objects, size_t count)
+{
+    struct batch b;
+
+    b.runs = b.pages = b.others = 0;
+    memset(b.at, 0, sizeof b.at);
+    b.unoffered = false;
+    b.done = *done;
+    b.done.bytes = 0;
+    drop_section(cache, &b, objects, count);
+    offer_pages(cache, &b);
+    for (uint32_t i = 0; i < b.others; i++)
+        drop_other(cache, &b.done, b.other[i]);
+    b.done.bytes += done->bytes;
+    *done = b.done;
+}
+
+struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, size_t count)
+{
+    struct sgc_dropped done = { 0, 0, 0 };
+
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    for (size_t from = 0; from < count; from += SGC_DROP_MAX)
+        drop_batch(cache, &done, objects + from, count - from < SGC_DROP_MAX ? count - from : SGC_DROP_MAX);
+    return done;
+}
+
+struct sgc_dropped sgc_drop_one(struct sgc_cache *cache, uintptr_t object)
+{
+    struct sgc_dropped done = { 0, 0, 0 };
+
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    drop_other(cache, &done, object);
+    return done;
 }

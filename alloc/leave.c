@@ -7,7 +7,6 @@
 
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/small/shared.h"
 #include "alloc/small/slots.h"
 
 SGC_STATE struct sgc_leave sgc_leave;

@@ -2,39 +2,26 @@
 # The heap.
 
 alloc_sources = \
-	alloc/drop.c \
-	alloc/drop.h \
-	alloc/emptied.c \
-	alloc/emptied.h \
 	alloc/free.c \
 	alloc/free.h \
-	alloc/kept.c \
-	alloc/kept.h \
 	alloc/leave.c \
 	alloc/leave.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
-	alloc/large/span_cache.c \
-	alloc/large/span_cache.h \
-	alloc/large/span_sweep.c \
-	alloc/large_object.c \
-	alloc/large_object.h \
+	alloc/large/span_free.c \
 	alloc/marking.c \
 	alloc/marking.h \
 	alloc/granule_set.h \
+	alloc/new_objects.c \
+	alloc/new_objects.h \
 	alloc/object.c \
 	alloc/object.h \
 	alloc/page_supply.c \
 	alloc/page_supply.h \
-	alloc/pages/concurrent_marks.c \
-	alloc/pages/concurrent_marks.h \
 	alloc/pages/dangling.c \
 	alloc/pages/dangling.h \
-	alloc/pages/decay.c \
 	alloc/pages/found_nodes.c \
 	alloc/pages/found_nodes.h \
-	alloc/pages/free_list.c \
-	alloc/pages/free_list.h \
 	alloc/pages/geometry.h \
 	alloc/pages/heap.h \
 	alloc/pages/homes.c \
@@ -47,8 +34,6 @@ alloc_sources = \
 	alloc/pages/live_pages.h \
 	alloc/pages/marks.c \
 	alloc/pages/marks.h \
-	alloc/pages/owner_tables.c \
-	alloc/pages/owner_tables.h \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
 	alloc/pages/page_lists.c \
@@ -64,10 +49,9 @@ alloc_sources = \
 	alloc/pages/size_class.h \
 	alloc/pages/survival.c \
 	alloc/pages/survival.h \
-	alloc/pause_alloc.c \
-	alloc/pause_alloc.h \
-	alloc/refill.c \
-	alloc/refill.h \
+	alloc/release.c \
+	alloc/release.h \
+	alloc/release_kept.c \
 	alloc/small/cache.c \
 	alloc/small/cache.h \
 	alloc/small/claim_short.h \
@@ -77,8 +61,6 @@ alloc_sources = \
 	alloc/small/orphan.h \
 	alloc/small/remote_free.c \
 	alloc/small/remote_free.h \
-	alloc/small/shared.c \
-	alloc/small/shared.h \
 	alloc/small/slots.c \
 	alloc/small/slots.h \
 	alloc/small/small.c \

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages for mutators: sweep, then take what the page rule says; and what becomes of a mutator's pages when it ends.  On any
- * mutator, sweeping ahead of need on the service thread, too; locks are the pool's, and those of the lists that are swept.
+ * Pages for mutators: sweep, then take what the page rule says; and what becomes of a mutator's
+ * pages when it ends.  On any mutator, sweeping ahead of need on the service thread, too; locks are
+ * the pool's, and those of the lists that are swept.
  *
- * While pages of the last cycle are still unswept, a thread that asks for pages sweeps some first, so that the
- * heap does not grow past memory that is free already; the service thread has done it if the program left it time.
+ * While pages of the last cycle are still unswept, a thread that asks for pages sweeps some first,
+ * so that the heap does not grow past memory that is free already; the service thread has done it
+ * if the program left it time.
  *
  *   swept_epoch   the epoch for which a thread found nothing left to sweep; written and read by anybody, relaxed: a
  *                 stale value costs one look too many or too few
  */
 #include "alloc/page_supply.h"
 
-#include "alloc/emptied.h"
+#include "alloc/release.h"
 #include "alloc/leave.h"
-#include "alloc/kept.h"
-#include "alloc/pages/free_list.h"
+#include "alloc/pages/page_lists.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/large/span.h"
 #include "alloc/small/orphan.h"
@@ -75,8 +76,9 @@ static bool sweep_classes(struct sgc_cache *cache, uint32_t kind, uint32_t *max,
     return false;
 }
 
-/* Nothing becomes unswept within an epoch, so a cache found done is done until the next.  While a mark goes on beside the
- * program everything of this epoch has been swept, and what has been freed since then stays where it is: nothing is left. */
+/* Nothing becomes unswept within an epoch, so a cache found done is done until the next.  While a
+ * mark goes on beside the program everything of this epoch has been swept, and what has been freed
+ * since then stays where it is: nothing is left. */
 bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *max, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
@@ -108,7 +110,8 @@ bool sgc_sweep_ahead(uint32_t max, struct sgc_section *self)
 
 /* ---- taking pages ---- */
 
-/* The epoch is looked at first: that nothing is left, for whatever reason, is true of this one at least. */
+/* The epoch is looked at first: that nothing is left, for whatever reason, is true of this one at
+ * least. */
 static void sweep_first(uint32_t max, struct sgc_section *self)
 {
     uint32_t epoch = sgc_heap.epoch;
@@ -127,7 +130,8 @@ static void sweep_all(struct sgc_section *self)
     sgc_pool_transit_wait(self);
 }
 
-/* Our own pages come first in sweeping, too: what is empty of them stays with us.  PS does not know whose they are. */
+/* Our own pages come first in sweeping, too: what is empty of them stays with us.  PS does not know
+ * whose they are. */
 static void sweep_for_page(struct sgc_cache *cache)
 {
     uint32_t max = SWEEP_FOR_PAGE;
@@ -140,7 +144,8 @@ static void sweep_for_page(struct sgc_cache *cache)
         sweep_first(SWEEP_FOR_PAGE, &cache->section);
 }
 
-/* While anything is unswept, no more than is there already, so that each page is looked for among the dead first. */
+/* While anything is unswept, no more than is there already, so that each page is looked for among
+ * the dead first. */
 static uint32_t at_once(const struct sgc_cache *cache, uint32_t max)
 {
     uint32_t own = sgc_free_list_count(cache->id);
@@ -151,8 +156,8 @@ static uint32_t at_once(const struct sgc_cache *cache, uint32_t max)
     return own > 0 ? own : 1;
 }
 
-/* Free pages that the thread gets before all others: while it has some, it need not look at what its bins keep.  PS does not
- * know whose they are. */
+/* Free pages that the thread gets before all others: while it has some, it need not look at what
+ * its bins keep.  PS does not know whose they are. */
 static size_t free_for(const struct sgc_cache *cache)
 {
     if (sgc_heap.config.page_rule.policy == SGC_POLICY_PS)
@@ -160,8 +165,8 @@ static size_t free_for(const struct sgc_cache *cache)
     return sgc_free_list_count(cache->id);
 }
 
-/* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with contents serves
- * as it is. */
+/* If the heap may not grow, everything unswept is swept before that is accepted.  A free page with
+ * contents serves as it is. */
 uint32_t sgc_policy_take_singles(struct sgc_cache *cache, uint32_t max, struct sgc_taken *taken)
 {
     uint32_t n;
@@ -211,7 +216,8 @@ uint32_t sgc_policy_take_pages(uint32_t count, struct sgc_section *self, bool *z
 size_t sgc_policy_free_touched(struct sgc_section *self)
 {
     while (sgc_a32_load(&swept_epoch) != sgc_heap.epoch) {
-        sgc_guard_enter(self);              /* who jumps out between two locks would keep the pages in hand */
+        sgc_guard_enter(self);              /* who jumps out between two locks would keep the pages
+                                             * in hand */
         sweep_first(SWEEP_FOR_SPAN, self);
         sgc_guard_leave(self);
     }
@@ -262,14 +268,23 @@ static void close_inbox(struct sgc_cache *cache)
     } while (more);
 }
 
-/* A page of it that the service thread has just swept may come later.  It waits on the list for the next thread of this
- * number, or for a thread that finds nothing elsewhere. */
+/* A page of it that the service thread has just swept may come later.  It waits on the list for the
+ * next thread of this number, or for a thread that finds nothing elsewhere. */
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
 {
     sgc_assert(owner != SGC_NO_OWNER);
     sgc_span_give_cached(owner, self);
     while (sgc_pool_forget_owner(owner, FORGET_STEP, self))
         continue;
+}
+
+/* All bins give up their freed slots, since the cache's thread ends. */
+static void release_all(struct sgc_cache *cache)
+{
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            if (cache->bin[kind][cls].size != 0)
+                sgc_emptied_give_up(cache, kind, cls);
 }
 
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
@@ -281,7 +296,7 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
     sgc_cache_retire(cache);
     sgc_unlock(&cache->lock, &cache->section);
     if (self == &cache->section)
-        sgc_emptied_leave_all(cache);
+        release_all(cache);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (cache->bin[kind][cls].size != 0)

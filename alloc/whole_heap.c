@@ -5,11 +5,9 @@
  */
 #include "alloc/whole_heap.h"
 
-#include "alloc/kept.h"
+#include "alloc/release.h"
 #include "alloc/large/span.h"
-#include "alloc/large/span_cache.h"
 #include "alloc/pages/homes.h"
-#include "alloc/pages/huge_pages.h"
 #include "alloc/pages/pool.h"
 #include "alloc/pages/size_class.h"
 #include "alloc/small/orphan.h"
@@ -21,7 +19,6 @@ bool sgc_heap_init(const struct sgc_heap_config *config)
     sgc_size_classes_init();
     if (!sgc_heap_reserve(config))
         return false;
-    sgc_huge_pages_init(config->huge_pages);
     sgc_homes_init();
     sgc_span_caches_init();
     sgc_kept_init();
@@ -161,7 +158,7 @@ void sgc_heap_check(void)
     uint32_t caches = sgc_a32_load(&sgc_cache_count);
 
     sgc_pool_check();
-    sgc_span_check();
+    sgc_lists_check(&sgc_spans.lists, SGC_NO_OWNER);
     sgc_orphan_check();
     for (uint32_t page = 1; page < sgc_pool.committed * SGC_ARENA_PAGES; page++)
         check_page(page);

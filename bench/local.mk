@@ -28,7 +28,7 @@ bench_cases = \
 	bench/cases/pairs \
 	bench/cases/pauses
 
-# tests/check/check_bench and check_held_out run these.
+# bench/check/check_bench and check_held_out run these.
 bench_tested = \
 	bench/cases/alloc \
 	bench/cases/handover \

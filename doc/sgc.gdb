@@ -93,7 +93,14 @@ define sgc-heap
   end
   printf "; %u threads registered; GC lock held by thread %u, %u waiting\n", sgc_registry.count, (unsigned)gc_lock.word.value, \
     gc_lock.waiting.value
+  if sgc_cycle.state.value != 0
+    printf "a concurrent cycle has come to state %u of enum sgc_cycle_state", sgc_cycle.state.value
+    if sgc_cycle.step != 0
+      printf "; the lead's step: %s", sgc_cycle.step
+    end
+    printf "\n"
+  end
 end
 document sgc-heap
-The heap, the world and the GC lock in three lines.
+The heap, the world and the GC lock in three lines, and one for a concurrent cycle, if there is one.
 end

@@ -3,6 +3,7 @@
 
 gc_sources = \
 	gc/api/alloc_lock.c \
+	gc/api/api.h \
 	gc/api/collect.c \
 	gc/api/created_threads.c \
 	gc/api/created_threads.h \
@@ -16,11 +17,10 @@ gc_sources = \
 	gc/api/guards.h \
 	gc/api/hooks.c \
 	gc/api/hooks.h \
-	gc/api/internal.h \
 	gc/api/kinds.c \
-	gc/api/links.c \
 	gc/api/malloc.c \
 	gc/api/objects.c \
+	gc/api/objects.h \
 	gc/api/query.c \
 	gc/api/real_threads.h \
 	gc/api/roots.c \
@@ -34,37 +34,31 @@ gc_sources = \
 	gc/api/unofficial.c \
 	gc/collect/allocate.c \
 	gc/collect/allocate.h \
-	gc/collect/assists.c \
-	gc/collect/assists.h \
-	gc/collect/attempt.c \
-	gc/collect/attempt.h \
 	gc/collect/background.c \
 	gc/collect/background.h \
 	gc/collect/client_hooks.h \
 	gc/collect/closure.c \
-	gc/collect/closure.h \
+	gc/collect/collect.c \
+	gc/collect/collect.h \
 	gc/collect/concurrent.c \
 	gc/collect/concurrent.h \
 	gc/collect/cycle.c \
 	gc/collect/cycle.h \
-	gc/collect/due.c \
-	gc/collect/due.h \
 	gc/collect/external_stop.c \
 	gc/collect/external_stop.h \
 	gc/collect/fork.c \
-	gc/collect/fork.h \
-	gc/collect/pause.c \
-	gc/collect/pause.h \
-	gc/collect/phases.c \
-	gc/collect/phases.h \
+	gc/collect/helpers.c \
+	gc/collect/helpers.h \
+	gc/collect/lead.c \
+	gc/collect/lead.h \
 	gc/collect/start.c \
 	gc/collect/start.h \
 	gc/collect/start_state.c \
 	gc/collect/start_state.h \
+	gc/collect/stops.c \
+	gc/collect/stops.h \
 	gc/collect/torture.c \
 	gc/collect/torture.h \
-	gc/collect/turn.c \
-	gc/collect/turn.h \
 	gc/collect/write_watch.c \
 	gc/collect/write_watch.h \
 	gc/config/option_set.c \
@@ -76,7 +70,6 @@ gc_sources = \
 	gc/config/option_text.c \
 	gc/config/options.h \
 	gc/config/preset.c \
-	gc/config/preset.h \
 	gc/config/public_vars.c \
 	gc/config/public_vars.h \
 	gc/events/events.c \
@@ -85,8 +78,6 @@ gc_sources = \
 	gc/events/histogram.h \
 	gc/events/json_log.c \
 	gc/events/json_log.h \
-	gc/events/log_file.c \
-	gc/events/log_file.h \
 	gc/events/phases.def \
 	gc/events/stats.c \
 	gc/events/stats.h \
@@ -96,42 +87,37 @@ gc_sources = \
 	gc/finalize/disclaim.c \
 	gc/finalize/disclaim.h \
 	gc/finalize/enumerate.c \
-	gc/finalize/finalize.h \
 	gc/finalize/links.c \
 	gc/finalize/queue.c \
+	gc/finalize/queue.h \
 	gc/finalize/register.c \
+	gc/finalize/register.h \
 	gc/finalize/rounds.c \
 	gc/finalize/rounds.h \
-	gc/finalize/toggle.c \
-	gc/inspect/api_backptr.c \
-	gc/inspect/api_check.c \
-	gc/inspect/api_debug.c \
-	gc/inspect/api_dump.c \
-	gc/inspect/api_placement.c \
-	gc/inspect/api_pointer_checks.c \
-	gc/inspect/api_snapshot.c \
-	gc/inspect/api_walk.c \
-	gc/inspect/api_why_live.c \
+	gc/inspect/backptr.c \
+	gc/inspect/check.c \
 	gc/inspect/client_hooks.c \
+	gc/inspect/debug.c \
+	gc/inspect/dump.c \
 	gc/inspect/guards_check.c \
 	gc/inspect/inspect.h \
+	gc/inspect/placement.c \
+	gc/inspect/pointer_checks.c \
+	gc/inspect/walk.c \
 	gc/inspect/way.c \
 	gc/inspect/way.h \
+	gc/inspect/why_live.c \
 	gc/pacing/concurrent_pace.c \
 	gc/pacing/concurrent_pace.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
 	gc/pacing/counts.c \
 	gc/pacing/counts.h \
-	gc/pacing/heap_growth.c \
-	gc/pacing/heap_growth.h \
 	gc/pacing/heap_size.c \
 	gc/pacing/heap_size.h \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
 	gc/pacing/endo_rules.h \
-	gc/pacing/marker_choice.c \
-	gc/pacing/marker_choice.h \
 	gc/pacing/marker_rules.h \
 	gc/pacing/pacing_rules.h \
 	gc/pacing/pause_rules.h \
@@ -141,15 +127,10 @@ gc_sources = \
 	gc/roots/roots.c \
 	gc/roots/roots.h \
 	gc/roots/stack_roots.c \
-	gc/roots/stack_roots.h \
 	gc/snapshot/blocks.c \
 	gc/snapshot/blocks.h \
 	gc/snapshot/format_rules.h \
 	gc/snapshot/heap_part.c \
-	gc/snapshot/heap_part.h \
-	gc/snapshot/noted_part.c \
-	gc/snapshot/noted_part.h \
-	gc/snapshot/roots_part.c \
 	gc/snapshot/snapshot.c \
 	gc/snapshot/snapshot.h \
 	gc/snapshot/write.c \
@@ -164,19 +145,15 @@ gc_sources = \
 	gc/threads/mutator.h \
 	gc/threads/node_pool.c \
 	gc/threads/node_pool.h \
-	gc/threads/pin.c \
 	gc/threads/register.c \
 	gc/threads/registry.c \
 	gc/threads/spin_wait.c \
-	gc/threads/spin_wait.h \
 	gc/threads/stopper.c \
 	gc/threads/upper.c \
 	gc/threads/upper.h \
 	gc/threads/world.c \
 	gc/threads/world.h \
-	gc/threads/world_internal.h \
-	platform/text_line.c \
-	platform/text_line.h
+	gc/threads/world_internal.h
 
 # libsgcpreload, for sgc-run.
 preload_sources = preload/threads.c gc/api/real_threads.h

@@ -7,8 +7,6 @@
 #include "mark/layouts.h"
 #include "mark/mark_procs.h"
 #include "mark/noted.h"
-#include "mark/scan.h"
-#include "mark/team_state.h"
 
 _Static_assert((int)SGC_PIECE_DESCRIBED == (int)SGC_WORK_OBJECT, "pages say what a piece of their objects is");
 
@@ -37,25 +35,25 @@ static bool is_freed(const struct sgc_marker *marker, struct subject s)
 {
     struct sgc_object o;
 
-    sgc_assert(marker->when != SGC_MARK_CONCURRENT);
-    return marker->concurrent && s.bytes != SIZE_MAX && !(sgc_object_slot(s.start, &o) && sgc_object_allocated(&o));
+    sgc_assert(marker->mode.program != SGC_MARK_CONCURRENT);
+    return marker->mode.since_run && s.bytes != SIZE_MAX && !(sgc_object_slot(s.start, &o) && sgc_object_allocated(&o));
 }
 
-/* Of an object that only a stopped world lets scan, since a procedure is to be called, or memory of the program's to be read
- * that may be gone: its page is flagged, so that each stop to come scans it.  False: now is such a stop, and it is still
- * there. */
+/* Of an object that only a stopped world lets scan, since a procedure is to be called, or memory of
+ * the program's to be read that may be gone: its page is flagged, so that each stop to come scans
+ * it.  False: now is such a stop, and it is still there. */
 static bool put_off(struct sgc_marker *marker, struct subject s)
 {
-    if (marker->when != SGC_MARK_STOPPED && s.bytes != SIZE_MAX)
+    if (marker->mode.program != SGC_MARK_STOPPED && s.bytes != SIZE_MAX)
         sgc_mark_later(marker, s.start);
-    return marker->when == SGC_MARK_CONCURRENT || is_freed(marker, s);
+    return marker->mode.program == SGC_MARK_CONCURRENT || is_freed(marker, s);
 }
 
 /* May a piece of that memory wait on the stack?  Memory outside the heap may be unmapped once the
  * program runs. */
 static bool may_wait(const struct sgc_marker *marker, uintptr_t start)
 {
-    return marker->when == SGC_MARK_STOPPED || sgc_heap_contains(start);
+    return marker->mode.program == SGC_MARK_STOPPED || sgc_heap_contains(start);
 }
 
 static void scan_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
@@ -65,6 +63,52 @@ static void scan_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
         sgc_mark_words(marker, start, bytes);
     else
         sgc_scan_heap(marker, start, bytes);
+}
+
+/* ---- bitmaps ---- */
+
+enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more there is no room for
+                                                                   * those of a bitmap */
+
+static void mark_edges(struct sgc_marker *marker, size_t n)
+{
+    if (n != 0)
+        sgc_edges_mark(marker, n, marker->distances);
+}
+
+/* Of one object, the words before `end` whose bits are set: the first word's is the highest.  They
+ * go behind the n edges collected before, for which there must be room: the result is what to pass
+ * next time. */
+SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end,
+                                     uintptr_t bits)
+{
+    sgc_assert(n <= MANY_EDGES);
+    for (; bits != 0 && p < end; bits <<= 1, p++) {
+        if (bits >> 63 != 0)
+            n = sgc_edge_append(marker->edge, n, sgc_read_once((uintptr_t)p), marker->base, marker->limit);
+    }
+    if (n <= MANY_EDGES)
+        return n;
+    mark_edges(marker, n);
+    return 0;
+}
+
+/* Scans those words of [start, end) whose bits are set. */
+static void scan_bits(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
+{
+    sgc_assert(sgc_marker_marks(marker) && start % sizeof(uintptr_t) == 0 && start <= end);
+    mark_edges(marker, collect_bits(marker, 0, (const uintptr_t *)start, (const uintptr_t *)end, bits));
+}
+
+/* Scans the words whose bits are set of each element, of `stride` bytes, of [start, end). */
+static void scan_strides(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits)
+{
+    size_t n = 0;
+
+    sgc_assert(sgc_marker_marks(marker) && stride != 0 && stride % sizeof(uintptr_t) == 0);
+    for (uintptr_t at = start; at < end; at += stride)
+        n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
+    mark_edges(marker, n);
 }
 
 /* ---- descriptors ---- */
@@ -92,7 +136,7 @@ static void scan_bitmap(struct sgc_marker *marker, struct subject s, uintptr_t b
 {
     size_t max = 64 * sizeof(uintptr_t);
 
-    sgc_scan_bitmap(marker, s.start, s.start + (s.bytes < max ? s.bytes : max), bits);
+    scan_bits(marker, s.start, s.start + (s.bytes < max ? s.bytes : max), bits);
 }
 
 /* Pushes the rest of an object or array, from `start` (a multiple of 8) on, so that it can be
@@ -124,7 +168,7 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
         leave(marker, s.start + PART_WORDS * stride, sgc_ds_proc(SGC_PROC_LAYOUT, number + PART_WORDS)))
         max = PART_WORDS;
     for (; words != NULL && max > 0 && s.start < end && !last; words++, max--, s.start += stride) {
-        sgc_scan_bitmap(marker, s.start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
+        scan_bits(marker, s.start, end, *words & ~(uintptr_t)SGC_LAYOUT_MORE);
         last = (*words & SGC_LAYOUT_MORE) == 0;
     }
     if (words == NULL)
@@ -134,7 +178,7 @@ static void scan_layout(struct sgc_marker *marker, struct subject s, uintptr_t n
 /* The descriptor itself.  False if there is nothing to scan, or it has been seen to. */
 static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr_t *descriptor)
 {
-    enum sgc_descriptor_is is = sgc_descriptor_find(s.start, s.bytes, marker->concurrent, descriptor);
+    enum sgc_descriptor_is is = sgc_descriptor_find(s.start, s.bytes, marker->mode.since_run, descriptor);
 
     if (is == SGC_DESCRIPTOR_OUTSIDE) {
         if (put_off(marker, s))
@@ -148,6 +192,25 @@ static bool find_descriptor(struct sgc_marker *marker, struct subject s, uintptr
 
 /* ---- procedures ---- */
 
+SGC_BLIND static void note_at(void *arg, uintptr_t at)
+{
+    (void)arg;
+    sgc_assert(at % sizeof at == 0);
+    sgc_note(SGC_NOTED_WORD, sgc_read_once(at));
+}
+
+/* Notes the words behind what a procedure has pushed: the entries behind `top` up to `result`; or,
+ * NULL, nothing that makes sense, so that each word of the memory counts (`bytes`, SIZE_MAX:
+ * unknown, none do). */
+static void note_pushed(const entry *top, const entry *result, uintptr_t start, size_t bytes)
+{
+    sgc_assert(sgc_noting() && (result == NULL || result >= top));
+    if (result == NULL)
+        sgc_visit_pushed(start, bytes != SIZE_MAX ? bytes : 0, note_at, NULL);
+    for (; result != NULL && top < result; top++)
+        sgc_visit_pushed(top[1].start, top[1].descriptor, note_at, NULL);
+}
+
 static bool is_entry(const entry *top, const struct sgc_marker *marker)
 {
     return (uintptr_t)top >= (uintptr_t)marker->client && (uintptr_t)top < (uintptr_t)(marker->client + SGC_CLIENT_ENTRIES) &&
@@ -159,11 +222,11 @@ static struct GC_ms_entry *for_client(entry *e)
     return (struct GC_ms_entry *)(void *)e;
 }
 
-/* One at a time when objects are looked at again, since two markers may have the same one, and while it is noted what they
- * push.  NULL: it left the stack in no sensible state. */
+/* One at a time when objects are looked at again, since two markers may have the same one, and
+ * while it is noted what they push.  NULL: it left the stack in no sensible state. */
 static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, struct subject s, uintptr_t descriptor, entry *top)
 {
-    bool noted = sgc_noting(), alone = noted || (marker->team != NULL && marker->team->again);
+    bool noted = sgc_noting(), alone = noted || marker->again;
     entry *result;
 
     sgc_assert(is_entry(top, marker) && sgc_marker_here == NULL);
@@ -177,7 +240,7 @@ static entry *call(struct sgc_marker *marker, sgc_mark_proc_t proc, struct subje
     sgc_marker_here = NULL;
     result = is_entry(result, marker) && result >= top ? result : NULL;
     if (noted) {
-        sgc_note_pushed(top, result, s.start, s.bytes);
+        note_pushed(top, result, s.start, s.bytes);
         sgc_note(SGC_NOTED_END, s.start);
     }
     if (alone)
@@ -248,7 +311,8 @@ static bool subject_at(uintptr_t start, uintptr_t descriptor, bool quiet, struct
     return false;
 }
 
-/* From between two words: from the next one on, as many bytes as a length says; other descriptors make no sense there. */
+/* From between two words: from the next one on, as many bytes as a length says; other descriptors
+ * make no sense there. */
 static entry *scan_uneven(struct sgc_marker *marker, struct subject s, uintptr_t descriptor, entry *top)
 {
     size_t skip = sizeof(uintptr_t) - s.start % sizeof(uintptr_t);
@@ -285,7 +349,7 @@ static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top
     while (top > bottom) {
         entry e = *top--;
 
-        if (e.start % sizeof(uintptr_t) != 0 || marker->when != SGC_MARK_STOPPED ||
+        if (e.start % sizeof(uintptr_t) != 0 || marker->mode.program != SGC_MARK_STOPPED ||
             !sgc_deque_push(&marker->stack, e.start | SGC_WORK_DESCRIBED, e.descriptor))
             top = scan_entry(marker, e, false, top);
     }
@@ -322,7 +386,7 @@ static void scan_elements(struct sgc_marker *marker, struct subject array, size_
     size_t element = end->element_bytes;
 
     if ((end->element_descriptor & SGC_DS_TAGS) == SGC_DS_BITMAP) {
-        sgc_scan_bitmaps(marker, array.start, array.start + bytes, element, end->element_descriptor & ~(uintptr_t)SGC_DS_TAGS);
+        scan_strides(marker, array.start, array.start + bytes, element, end->element_descriptor & ~(uintptr_t)SGC_DS_TAGS);
         return;
     }
     for (size_t at = 0; at < bytes; at += element) {
@@ -354,12 +418,12 @@ static void scan_array(struct sgc_marker *marker, struct subject s, uintptr_t de
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     const struct sgc_kind *kind = sgc_kind_at(start);
-    struct subject s = { start, bytes, marker->when == SGC_MARK_CONCURRENT, false };
+    struct subject s = { start, bytes, marker->mode.program == SGC_MARK_CONCURRENT, false };
 
     sgc_assert(sgc_marker_marks(marker) && sgc_heap_contains(start));
     if (kind->scan == SGC_SCAN_DESCRIBED)
         take_over(marker, marker->client, scan(marker, s, sgc_descriptor_of(kind, bytes), marker->client));
-    else if (kind->scan == SGC_SCAN_WORDS && marker->when == SGC_MARK_STOPPED)
+    else if (kind->scan == SGC_SCAN_WORDS && marker->mode.program == SGC_MARK_STOPPED)
         sgc_scan_heap(marker, start, bytes);
     else if (kind->scan == SGC_SCAN_WORDS)
         sgc_mark_words(marker, start, bytes);
@@ -373,7 +437,8 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work)
     if ((work.start & SGC_WORK_KINDS) == SGC_WORK_OBJECT)
         sgc_scan_object(marker, start, work.bytes);
     else
-        take_over(marker, marker->client, scan_entry(marker, (entry){ start, work.bytes }, marker->concurrent, marker->client));
+        take_over(marker, marker->client,
+                  scan_entry(marker, (entry){ start, work.bytes }, marker->mode.since_run, marker->client));
 }
 
 bool sgc_mark_for_procedure(uintptr_t word)

@@ -5,7 +5,7 @@
  * While the world runs no procedure is called, and no descriptor read that lies outside the object:
  * memory that a first word leads to may be unmapped (a module's type), or have changed its use (a
  * slot that is free by now).  Such an object's page is flagged instead, and all its marked objects
- * are scanned in each later stop until the mark is complete (mark/drain.h).  In a stop after
+ * are scanned in each later stop until the mark is complete (mark/marker.h).  In a stop after
  * which the program may go on, entries that a procedure pushes are scanned on the spot, so that
  * nothing on the stack names memory outside the heap once it does.
  */
@@ -17,11 +17,13 @@
 /* The marker that runs a client's procedure on this thread; NULL: none does. */
 SGC_INNER _Thread_local struct sgc_marker *sgc_marker_here __attribute__((tls_model("initial-exec")));
 
-/* Scans a marked object, whatever its kind.  On the spot, but a large one may be left on the stack in part. */
+/* Scans a marked object, whatever its kind.  On the spot, but a large one may be left on the stack
+ * in part. */
 void sgc_scan_object(struct sgc_marker *marker, uintptr_t start, size_t bytes);
 
 enum { SGC_NO_ADDRESS = 4096 };         /* below, nothing is ever mapped */
-enum { SGC_DESCRIPTOR_HOPS = 8 };       /* descriptors that say where the descriptor is, one after the other, at most */
+enum { SGC_DESCRIPTOR_HOPS = 8 };       /* descriptors that say where the descriptor is, one after
+                                         * the other, at most */
 
 /* The kind of the object that begins there, and what that says of one of so many bytes. */
 static inline const struct sgc_kind *sgc_kind_at(uintptr_t start)
@@ -42,9 +44,9 @@ bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work)
 /* Does a piece of work of the kinds SGC_WORK_OBJECT and SGC_WORK_DESCRIBED. */
 void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work);
 
-/* Calls visit(arg, address) for each word of an object of that kind that a collection would take for a pointer, for questions.
- * Of one that a client's procedure scans, or whose descriptor makes no sense, each word, and false.  World stopped, caches
- * retired. */
+/* Calls visit(arg, address) for each word of an object of that kind that a collection would take
+ * for a pointer, for questions.  Of one that a client's procedure scans, or whose descriptor makes
+ * no sense, each word, and false.  World stopped, caches retired. */
 typedef void (*sgc_visit_word_t)(void *arg, uintptr_t address);
 bool sgc_visit_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_visit_word_t visit, void *arg);
 
@@ -60,15 +62,9 @@ bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_vis
  * which another procedure decides.  On any marker, world stopped. */
 void sgc_visit_pushed(uintptr_t start, uintptr_t descriptor, sgc_visit_word_t visit, void *arg);
 
-/* Notes (mark/noted.h) the words behind what a procedure has pushed: the entries behind `top` up to `result`; or, NULL, nothing
- * that makes sense, so that each word of the memory counts (`bytes`, SIZE_MAX: unknown, none do).  The lock is held. */
-void sgc_note_pushed(const struct sgc_client_entry *top, const struct sgc_client_entry *result, uintptr_t start, size_t bytes);
-
-/* Notes all words of the object of that many bytes that begins there, but those that point into it.  Takes the lock. */
-void sgc_note_all_but_self(uintptr_t start, size_t bytes);
-
-/* Does a collection take the word, which points into the object, for a pointer to it?  `anywhere`: all interior pointers count
- * where the word lies; otherwise only registered displacements.  World stopped. */
+/* Does a collection take the word, which points into the object, for a pointer to it?  `anywhere`:
+ * all interior pointers count where the word lies; otherwise only registered displacements.  World
+ * stopped. */
 struct sgc_object;
 bool sgc_word_keeps(uintptr_t word, const struct sgc_object *object, bool anywhere);
 
@@ -76,14 +72,16 @@ enum sgc_descriptor_is {
     SGC_DESCRIPTOR_HERE,
     SGC_DESCRIPTOR_NOT_YET,             /* the object is not set up yet and points at nothing */
     SGC_DESCRIPTOR_NOWHERE,             /* the place that is given for it makes no sense */
-    SGC_DESCRIPTOR_OUTSIDE,             /* it is where the object's first word leads, and that was not to be followed */
+    SGC_DESCRIPTOR_OUTSIDE,             /* it is where the object's first word leads, and that was
+                                         * not to be followed */
 };
 
-/* Follows descriptors that say where the object's descriptor is to the one that says something itself.  `bytes` as the
- * object has, SIZE_MAX: unknown.  `inside`: only within the object. */
+/* Follows descriptors that say where the object's descriptor is to the one that says something
+ * itself.  `bytes` as the object has, SIZE_MAX: unknown.  `inside`: only within the object. */
 enum sgc_descriptor_is sgc_descriptor_find(uintptr_t start, size_t bytes, bool inside, uintptr_t *descriptor);
 
-/* Where such a descriptor lies, to which the object's first word leads; 0: the object is not set up yet; 1: nowhere. */
+/* Where such a descriptor lies, to which the object's first word leads; 0: the object is not set up
+ * yet; 1: nowhere. */
 uintptr_t sgc_descriptor_outside(uintptr_t start, uintptr_t descriptor);
 
 /* The end of the array that the object is, or is the rest of. */
@@ -93,8 +91,9 @@ bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end);
 /* Marks what a word of an object points at, for a procedure.  False if none runs on this thread. */
 bool sgc_mark_for_procedure(uintptr_t word);
 
-/* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set.  sgc_marked_by_hand says from
- * then on that marks need not lead to marks; relaxed, written with the world stopped. */
+/* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set.
+ * sgc_marked_by_hand says from then on that marks need not lead to marks; relaxed, written with the
+ * world stopped. */
 SGC_INNER sgc_a32_t sgc_marked_by_hand;
 bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit);
 

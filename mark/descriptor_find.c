@@ -72,7 +72,7 @@ bool sgc_described_words(const struct sgc_marker *marker, struct sgc_work *work)
     kind = sgc_kind_at(start);
     descriptor = sgc_descriptor_of(kind, work->bytes);
     if (kind->scan != SGC_SCAN_DESCRIBED ||
-        sgc_descriptor_find(start, work->bytes, marker->concurrent, &descriptor) != SGC_DESCRIPTOR_HERE ||
+        sgc_descriptor_find(start, work->bytes, marker->mode.since_run, &descriptor) != SGC_DESCRIPTOR_HERE ||
         (descriptor & SGC_DS_TAGS) != SGC_DS_LENGTH || descriptor > work->bytes || descriptor > SGC_BATCH_BYTES ||
         descriptor < sizeof(uintptr_t))
         return false;

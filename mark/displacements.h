@@ -10,7 +10,7 @@
 
 #include "alloc/pages/geometry.h"
 #include "platform/atomics.h"
-#include "platform/visibility.h"
+#include "platform/compiler.h"
 
 /* Where interior pointers do not count in the heap, these distances from an object's start do.  Before or
  * while the heap is used; under no lock: each is one byte, set once. */

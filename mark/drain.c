@@ -2,16 +2,13 @@
 /*
  * The marker's loop, and objects that are found page by page.
  */
-#include "mark/drain.h"
+#include "mark/marker.h"
 
 #include "mark/descriptor.h"
 #include "mark/edge.h"
 #include "mark/edge_bits.h"
-#include "mark/follow.h"
-#include "mark/mark_sets.h"
 #include "mark/noted.h"
-#include "mark/scan.h"
-#include "mark/team_state.h"
+#include "mark/work/idle.h"
 #include "platform/faults.h"
 
 enum {
@@ -24,7 +21,7 @@ static bool pause_marker(struct sgc_marker *marker)
 {
     sgc_assert(sgc_marker_ok(marker));
     marker->until_pause = SGC_PAUSE_EVERY;
-    return marker->team == NULL || sgc_team_pause(marker);
+    return marker->team == NULL || marker->ask->pause(marker);
 }
 
 /* ---- page by page ---- */
@@ -70,11 +67,12 @@ static void mark_slot(struct sgc_marker *marker, size_t granule, const struct sg
         sgc_granule_mark(marker, granule);
 }
 
-/* Marks the uncollectable objects of some arenas: a piece of kind SGC_WORK_PAGES, whose `bytes` counts arenas. */
+/* Marks the uncollectable objects of some arenas: a piece of kind SGC_WORK_PAGES, whose `bytes`
+ * counts arenas. */
 static void mark_uncollectable(struct sgc_marker *marker, struct sgc_work work)
 {
     uint32_t a = (uint32_t)(work.start / (SGC_WORK_KINDS + 1));
-    size_t some = marker->when == SGC_MARK_STOPPED ? ARENAS_A_PIECE : ARENAS_A_SHORT_PIECE;
+    size_t some = marker->mode.program == SGC_MARK_STOPPED ? ARENAS_A_PIECE : ARENAS_A_SHORT_PIECE;
 
     sgc_assert(sgc_marker_marks(marker) && (work.start & SGC_WORK_KINDS) == SGC_WORK_PAGES);
     if (work.bytes > some && sgc_deque_push(&marker->stack, work.start + some * (SGC_WORK_KINDS + 1), work.bytes - some))
@@ -89,11 +87,12 @@ void sgc_mark_uncollectable(struct sgc_marker *marker)
     struct sgc_work all = { SGC_WORK_PAGES, sgc_marker_arenas(marker) };
 
     sgc_assert(sgc_marker_marks(marker));
-    if (marker->team == NULL || !sgc_team_give_roots(marker, all.start, all.bytes))
+    if (marker->team == NULL || !marker->ask->give_roots(marker, all.start, all.bytes))
         mark_uncollectable(marker, all);
 }
 
-/* Objects that were marked by hand are looked into here, only because others of their page have to be. */
+/* Objects that were marked by hand are looked into here, only because others of their page have to
+ * be. */
 static void note_contents(uintptr_t start)
 {
     if (sgc_noting() && sgc_a32_load(&sgc_marked_by_hand) != 0)
@@ -120,7 +119,7 @@ bool sgc_pages_rescan(struct sgc_marker *marker, uint32_t arena)
 {
     uint64_t pages = sgc_aw_swap(&sgc_heap.arenas[arena].rescan, 0);
 
-    sgc_assert(sgc_marker_marks(marker) && marker->when == SGC_MARK_STOPPED && arena < sgc_marker_arenas(marker));
+    sgc_assert(sgc_marker_marks(marker) && marker->mode.program == SGC_MARK_STOPPED && arena < sgc_marker_arenas(marker));
     marker->rescans += (size_t)__builtin_popcountll(pages);
     each_object(marker, arena, pages, true, rescan_slot);
     return pages != 0;
@@ -145,31 +144,21 @@ bool sgc_pages_rescan_paused(struct sgc_marker *marker, uint32_t arena)
 {
     uint64_t pages = sgc_aw_load(&sgc_heap.arenas[arena].rescan);
 
-    sgc_assert(sgc_marker_marks(marker) && marker->when == SGC_MARK_PAUSED && arena < sgc_marker_arenas(marker));
+    sgc_assert(sgc_marker_marks(marker) && marker->mode.program == SGC_MARK_PAUSED && arena < sgc_marker_arenas(marker));
     marker->interrupted = false;
     for (; pages != 0 && !marker->interrupted; pages &= pages - 1)
         rescan_page(marker, arena, pages & -pages);
     return !marker->interrupted;
 }
 
-static uint32_t arenas_there_are(void)
-{
-    return (uint32_t)(sgc_aw_load_acq(&sgc_heap.limit) >> SGC_ARENA_LOG);
-}
-
 bool sgc_pages_flagged(void)
 {
+    uint32_t arenas = (uint32_t)(sgc_aw_load_acq(&sgc_heap.limit) >> SGC_ARENA_LOG);
     bool any = false;
 
-    for (uint32_t a = 0; a < arenas_there_are() && !any; a++)
+    for (uint32_t a = 0; a < arenas && !any; a++)
         any = sgc_aw_load(&sgc_heap.arenas[a].rescan) != 0;
     return any;
-}
-
-void sgc_pages_forget_rescans(void)
-{
-    for (uint32_t a = 0; a < arenas_there_are(); a++)
-        sgc_aw_store(&sgc_heap.arenas[a].rescan, 0);
 }
 
 /* ---- the loop ---- */
@@ -288,7 +277,7 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
 static void put_back(struct sgc_marker *marker, struct sgc_batch *batch)
 {
     sgc_assert(batch->count <= SGC_BATCH);
-    if (marker->when == SGC_MARK_STOPPED || sgc_fault(SGC_FAULT_BATCH_LOST))
+    if (marker->mode.program == SGC_MARK_STOPPED || sgc_fault(SGC_FAULT_BATCH_LOST))
         batch->count = 0;
     for (; batch->count != 0; batch->count--) {
         struct sgc_words *object = &batch->object[batch->count - 1];
@@ -303,13 +292,13 @@ bool sgc_mark_drain(struct sgc_marker *marker)
 {
     struct sgc_batch *now = &marker->batch[0], *next = &marker->batch[1], *other;
 
-    sgc_assert(sgc_marker_marks(marker) && (marker->team == NULL || sgc_team_has(marker->team, marker)));
+    sgc_assert(sgc_marker_marks(marker) && (marker->team == NULL || marker->ask->has(marker)));
     for (;;) {
         if (!fill(marker, next, now->count != 0))
             return true;
         scan_either(marker, now, next);
         if (marker->how != SGC_MARKBIT_PLAIN && sgc_deque_share(&marker->stack))
-            sgc_idle_wake(&marker->team->idle, 1);
+            sgc_idle_wake(marker->idle, 1);
         if (marker->until_pause <= 0 && !pause_marker(marker)) {
             put_back(marker, next);
             return false;
@@ -354,7 +343,7 @@ void sgc_marker_take_over(struct sgc_marker *marker, struct sgc_marker *from)
     const struct sgc_deque_entry *end = sgc_deque_end(&from->stack), *place;
     struct sgc_work work;
 
-    sgc_assert(sgc_marker_marks(marker) && marker != from && from->when == SGC_MARK_CONCURRENT);
+    sgc_assert(sgc_marker_marks(marker) && marker != from && from->mode.program == SGC_MARK_CONCURRENT);
     sgc_assert(from->batch[0].count == 0 && from->batch[1].count == 0);
     sgc_deque_take_back(&from->stack);
     for (place = end - sgc_deque_private(&from->stack); place != end; place++) {

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From collected edges to marks, many at a time.  On any marker.
+ * From edges to marks: many at a time, or one at a time where only a few come.  On any marker.
  */
 #include "mark/edge.h"
 
+#include "alloc/large/span.h"
 #include "mark/displacements.h"
 #include "mark/edge_bits.h"
 #include "mark/edge_loops.h"
 #include "platform/faults.h"
 
-enum { DROP_SHARE = 4 };        /* where one edge in so many leads to what is marked, these are sifted out first */
+enum {
+    DROP_SHARE = 4,             /* where one edge in so many leads to what is marked, these are
+                                 * sifted out first */
+    DEEP = 8,                   /* so many pieces left on the stack are worth a batch */
+    CODE_LINE = 64,
+};
 
-/* A heap whose bits take most of a second-level cache, to several markers, since each writes what the others read; and to
- * one. */
+/* A heap whose bits take most of a second-level cache, to several markers, since each writes what
+ * the others read; and to one. */
 static const size_t BITS_APART = (size_t)32 << 20, BITS_APART_ALONE = (size_t)64 << 20;
-static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the second-level cache */
+static const size_t FAR_APART = (size_t)1 << 30;        /* a heap whose descriptors outgrow the
+                                                         * second-level cache */
 
-/* One line has both words with the granule's bits.  Inline: to the compiler a function that only prefetches does nothing, and
- * it leaves out calls of it. */
+/* One line has both words with the granule's bits.  Inline: to the compiler a function that only
+ * prefetches does nothing, and it leaves out calls of it. */
 SGC_INLINE void prefetch_mark_words(const uintptr_t *edge, size_t count)
 {
     sgc_aw_t *bits = sgc_heap.bits;
@@ -30,13 +37,6 @@ SGC_INLINE void prefetch_descriptors(const uintptr_t *edge, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(&sgc_heap.pages[edge[i] >> SGC_PAGE_LOG]);
-}
-
-__attribute__((noinline))
-bool sgc_edge_remote_bit(uintptr_t edge)
-{
-    sgc_assert(sgc_heap_contains(sgc_heap.base + edge));
-    return sgc_bit_of(sgc_aw_load(&sgc_heap.remote_bits[edge / SGC_WORD_REACH]), sgc_edge_granule(edge)) != 0;
 }
 
 /* A large object's first page has the flag. */
@@ -60,7 +60,10 @@ void sgc_mark_overflow(struct sgc_marker *marker, uintptr_t address)
     marker->overflowed = true;
 }
 
-size_t sgc_count_tally(struct sgc_marker *marker, uint64_t weight)
+/* Objects have been marked whose weights (alloc/pages/page.h) add up to this: counts them.  How
+ * many they were. */
+__attribute__((noinline))
+static size_t count_tally(struct sgc_marker *marker, uint64_t weight)
 {
     uint64_t mask = ((uint64_t)1 << SGC_TALLY_GRANULES) - 1;
     size_t pointer_free = (weight & mask) * SGC_GRANULE;
@@ -112,13 +115,90 @@ void sgc_granule_mark(struct sgc_marker *marker, size_t granule)
     sgc_marked(marker, marker->base + granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE, d->kind);
 }
 
+/* ---- large objects ----
+ *
+ * While the world runs a page that has no object may be set up or taken down at any moment by a
+ * thread that has it in hand.  So states and the fields of tails are read once each, and nothing is
+ * asserted about a span before its allocation bit is seen, which is the last to be set. */
+
+void sgc_mark_span(struct sgc_marker *marker, uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uintptr_t bit = sgc_arena_bit(page);
+    sgc_aw_t *mark = sgc_span_word(page, marker->alloc_role ^ 1);
+    uintptr_t marked = sgc_aw_load(mark);
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, (uintptr_t)page * SGC_PAGE));
+    if ((sgc_aw_load_acq(sgc_span_word(page, marker->alloc_role)) & ~marked & bit) == 0)
+        return;
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SPAN);
+    if (sgc_set_marks(mark, marked, bit, marker->how) != 0)
+        sgc_marked(marker, sgc_page_start(page), sgc_aw_load(&d->span_bytes), sgc_page_kind_now(d));
+}
+
+/* Whether an edge would count does not matter where nothing is left to mark.  The bits of a
+ * gigabyte of spans are 4 KB; the mark words of their first granules, which the edges would be
+ * looked up in otherwise, are far apart, and often by the same distance, so that a cache has few
+ * places for them. */
+__attribute__((noinline))
+size_t sgc_drop_marked_spans(struct sgc_marker *marker, uintptr_t *edge, size_t count)
+{
+    uint32_t role = marker->alloc_role ^ 1;
+    size_t left = 0;
+
+    sgc_assert(sgc_marker_marks(marker));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t page = (uint32_t)(edge[i] >> SGC_PAGE_LOG);
+
+        edge[left] = edge[i];
+        left += (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) == 0;
+    }
+    marker->drops_marked_spans = count - left >= SGC_SPANS_MANY;
+    return left;
+}
+
+/* Some objects are kept only by words that point near their beginning. */
+static bool reached(const struct sgc_page *d, size_t inside)
+{
+    if (inside >= sgc_aw_load(&d->span_bytes))
+        return false;
+    return !sgc_span_limited(d) || inside < sgc_aw_load(&d->span_reach);
+}
+
+/* `back` shares its place with `bin`: a page that is no tail any more has that there. */
+uint32_t sgc_span_first_page(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uint8_t state = sgc_page_state(d);
+    uint32_t back = state == SGC_PAGE_SPAN_TAIL ? sgc_page_back(d) : 0;
+
+    if ((state != SGC_PAGE_SPAN && back == 0) || back >= page)
+        return SGC_NO_PAGE;
+    return back == 0 || sgc_page_state(d - back) == SGC_PAGE_SPAN ? page - back : SGC_NO_PAGE;
+}
+
+__attribute__((noinline))
+void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances)
+{
+    uint32_t page = sgc_span_first_page((uint32_t)(offset >> SGC_PAGE_LOG));
+    size_t inside = offset - (size_t)page * SGC_PAGE;
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, offset));
+    if (page != SGC_NO_PAGE && reached(&sgc_heap.pages[page], inside) &&
+        (sgc_distance_counts(distances, inside) || sgc_inside_counts(sgc_page_start(page), inside)))
+        sgc_mark_span(marker, page);
+}
+
+/* ---- many at a time ---- */
+
 /* Of so many edges only `left` led to what was not marked: that goes for the next ones, too. */
 SGC_INLINE void set_drops_marked(struct sgc_marker *marker, size_t count, size_t left)
 {
     marker->drops_marked = (count - left) * DROP_SHARE > count;
 }
 
-/* There are places on the stack for all.  How many edges are unresolved; they are the first ones now. */
+/* There are places on the stack for all.  How many edges are unresolved; they are the first ones
+ * now. */
 static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *place, uintptr_t *edge, size_t count,
                          const sgc_a8_t *distances)
 {
@@ -132,7 +212,7 @@ static size_t mark_batch(struct sgc_marker *marker, struct sgc_deque_entry *plac
     else
         mark_shared(marker, edge, edge + count, near, &found);
     sgc_assert(found.place >= place && found.place <= place + count && found.unresolved <= edge + count);
-    objects = sgc_count_tally(marker, found.weight);
+    objects = count_tally(marker, found.weight);
     if (!marker->drops_marked)
         set_drops_marked(marker, count, objects + (size_t)(found.unresolved - edge));
     sgc_deque_pushed(&marker->stack, (size_t)(found.place - place));
@@ -145,11 +225,11 @@ static bool is_near_enough(const struct sgc_marker *marker, const sgc_a8_t *dist
     return sgc_distance_counts(distances, distance) || sgc_inside_counts(marker->base + start, distance);
 }
 
-/* Unresolved edges become edges to the first bytes of their slots; those into spans are done with at once.
- * How many are left.  While the world runs a page without objects may be set up for another size
- * meanwhile: a start that is computed from two halves of a descriptor may lie anywhere, and counts
- * only if it lies before the word's target; its allocation bit says whether an object begins
- * there. */
+/* Unresolved edges become edges to the first bytes of their slots; those into spans are done with
+ * at once.  How many are left.  While the world runs a page without objects may be set up for
+ * another size meanwhile: a start that is computed from two halves of a descriptor may lie
+ * anywhere, and counts only if it lies before the word's target; its allocation bit says whether an
+ * object begins there. */
 static size_t resolve_edges(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = 0, spans = 0;
@@ -174,14 +254,8 @@ static size_t resolve_edges(struct sgc_marker *marker, uintptr_t *edge, size_t c
     return left;
 }
 
-uintptr_t sgc_edge_resolve(struct sgc_marker *marker, uintptr_t edge)
-{
-    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, edge));
-    return resolve_edges(marker, &edge, 1, marker->distances) != 0 ? edge : SGC_NOWHERE;
-}
-
-/* Marks the objects of unresolved edges.  An edge that is unresolved again leads to a slot that is not
- * allocated. */
+/* Marks the objects of unresolved edges.  An edge that is unresolved again leads to a slot that is
+ * not allocated. */
 static void mark_unresolved(struct sgc_marker *marker, uintptr_t *edge, size_t count, const sgc_a8_t *distances)
 {
     size_t left = resolve_edges(marker, edge, count, distances);
@@ -201,7 +275,8 @@ SGC_INLINE size_t is_left(const sgc_aw_t *marks, uintptr_t edge)
     return sgc_bit_of(~sgc_aw_load(&marks[sgc_edge_word(edge)]), sgc_edge_granule(edge));
 }
 
-/* Leaves out the edges to what is marked, without a branch, which the processor would often guess wrong.  How many are left. */
+/* Leaves out the edges to what is marked, without a branch, which the processor would often guess
+ * wrong.  How many are left. */
 static size_t drop_marked(struct sgc_marker *marker, uintptr_t *edge, size_t count)
 {
     const sgc_aw_t *marks = marker->marks;
@@ -252,4 +327,116 @@ void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *dis
     for (; count > marker->edges_wait; count -= marker->edges_wait, edge += marker->edges_wait)
         mark_together(marker, edge, marker->edges_wait, distances);
     mark_together(marker, edge, count, distances);
+}
+
+/* ---- one at a time ---- */
+
+_Static_assert(SGC_PAUSE_EVERY * (SGC_CHAIN_BYTES / sizeof(uintptr_t)) <= SGC_TALLY_MAX, "no sum of weights overflows");
+
+/* The edge to the first byte of the object that an unresolved edge leads to, which was a word of
+ * the heap, if it is allocated and not marked.  SGC_NOWHERE: it is not, the word does not count, or
+ * the object is a large one, which is marked now. */
+__attribute__((noinline))
+static uintptr_t start_of_unresolved(struct sgc_marker *marker, uintptr_t edge)
+{
+    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, edge));
+    if (resolve_edges(marker, &edge, 1, marker->distances) == 0 ||
+        !sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)) ||
+        sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
+        return SGC_NOWHERE;
+    return edge;
+}
+
+/* Sets the bit of what an edge leads to, and tells whether it was clear. */
+SGC_INLINE bool sets_bit(struct sgc_marker *marker, uintptr_t edge, enum sgc_markbit how)
+{
+    sgc_aw_t *word = &marker->marks[sgc_edge_word(edge)];
+    uintptr_t bit = (uintptr_t)1 << sgc_edge_granule(edge) % 64, marked = sgc_aw_load(word);
+
+    return (sgc_set_marks(word, marked, bit, how) & ~marked) != 0;
+}
+
+/* Marks what an edge leads to.  True, and the object, if it is a small one that was not marked and
+ * is scanned word by word; what has a descriptor is on the stack then. */
+SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *weight, struct sgc_words *found,
+                          enum sgc_markbit how)
+{
+    const struct sgc_page *d;
+
+    if (sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
+        return false;
+    if (__builtin_expect(!sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)), 0) ||
+        __builtin_expect(!sgc_edge_is_near(edge, marker->near), 0)) {
+        edge = start_of_unresolved(marker, edge);
+        if (edge == SGC_NOWHERE)
+            return false;
+    }
+    d = &sgc_heap.pages[edge >> SGC_PAGE_LOG];
+    if (sgc_edge_is_freed(d, edge) || !sets_bit(marker, edge, how))
+        return false;
+    *weight += d->weight;
+    if (!sgc_mark_tally_pushes(d->weight))
+        return false;
+    found->start = marker->base + edge / SGC_GRANULE * SGC_GRANULE;
+    found->bytes = (size_t)d->granules * SGC_GRANULE;
+    if (__builtin_expect(d->piece == 0, 1))
+        return true;
+    sgc_push_piece(marker, found->start + d->piece, found->bytes);     /* apart: no other's address
+                                                                        * waits for the
+                                                                        * descriptor */
+    return false;
+}
+
+/* Marks what the object leads to.  The last new one without a descriptor is the next, the others go
+ * on the stack: of a list's cells that is the rest of the list. */
+SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight,
+                                              enum sgc_markbit how)
+{
+    const uintptr_t *p = (const uintptr_t *)object.start, *end = p + object.bytes / sizeof *p;
+    uintptr_t base = marker->base, limit = marker->limit;
+    struct sgc_words next = { 0, 0 };
+
+    for (; p < end; p++) {
+        uintptr_t edge = sgc_read_once((uintptr_t)p) - base;
+        struct sgc_words found;
+
+        if (edge >= limit || !mark_next(marker, edge, weight, &found, how))
+            continue;
+        if (next.start != 0)
+            sgc_push_piece(marker, next.start, next.bytes);
+        next = found;
+    }
+    return next;
+}
+
+SGC_INLINE bool goes_on(const struct sgc_words *object)
+{
+    return object->bytes <= SGC_CHAIN_BYTES && object->start != 0;
+}
+
+SGC_BLIND SGC_INLINE void follow(struct sgc_marker *marker, struct sgc_words object, enum sgc_markbit how)
+{
+    size_t deep = sgc_deque_private(&marker->stack) + DEEP;
+    uint64_t weight = 0;
+
+    while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0)
+        object = next_of(marker, object, &weight, how);
+    if (object.start != 0)
+        sgc_push_piece(marker, object.start, object.bytes);
+    count_tally(marker, weight);
+}
+
+/* Where its loops lie relative to the processor's lines of code must not depend on what is linked
+ * before: on a Zen 5 a list takes 27 ms or 34, with one marker or two. */
+__attribute__((aligned(CODE_LINE)))
+void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
+{
+    sgc_assert(sgc_marker_marks(marker) && object.bytes <= SGC_CHAIN_BYTES);
+    sgc_assert(object.start % sizeof(uintptr_t) == 0);
+    if (marker->how == SGC_MARKBIT_PLAIN)
+        follow(marker, object, SGC_MARKBIT_PLAIN);
+    else if (marker->how == SGC_MARKBIT_OR)
+        follow(marker, object, SGC_MARKBIT_OR);
+    else
+        follow(marker, object, marker->how);
 }

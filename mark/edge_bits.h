@@ -4,13 +4,14 @@
  *
  * An edge is the distance of a word's target from the heap's first byte.  Allocation bits stand
  * only where small objects begin: an edge that leads to one with its bit set needs no look at the
- * page to be known for what it is.  The others are unresolved: they lead to the inside of an object,
- * into a span, or to nothing, and are looked up.
+ * page to be known for what it is.  The others are unresolved: they lead to the inside of an
+ * object, into a span, or to nothing, and are looked up.
  */
 #ifndef SGC_MARK_EDGE_BITS_H
 #define SGC_MARK_EDGE_BITS_H
 
 #include "mark/marker.h"
+#include "platform/compiler.h"
 
 enum { SGC_WORD_REACH = 64 * SGC_GRANULE };     /* bytes that one mark word has bits for */
 
@@ -26,13 +27,15 @@ SGC_INLINE bool sgc_edge_is_near(uintptr_t edge, uint32_t near)
     return near == UINT32_MAX || (near >> edge % 32 & 1) != 0;
 }
 
-/* The granule's bit of the word, the lowest of the result; processors have an instruction for a branch on that. */
+/* The granule's bit of the word, the lowest of the result; processors have an instruction for a
+ * branch on that. */
 SGC_INLINE uintptr_t sgc_bit_of(uintptr_t word, size_t granule)
 {
     return word >> granule % 64 & 1;
 }
 
-/* The word of a bitmap that has the bit of what an edge leads to: the words of the two bitmaps alternate. */
+/* The word of a bitmap that has the bit of what an edge leads to: the words of the two bitmaps
+ * alternate. */
 SGC_INLINE size_t sgc_edge_word(uintptr_t edge)
 {
     return edge / SGC_WORD_REACH * 2;
@@ -44,20 +47,8 @@ SGC_INLINE uintptr_t sgc_edge_allocated(const struct sgc_marker *marker, uintptr
     return sgc_aw_load_acq(&marker->allocated[sgc_edge_word(edge)]);
 }
 
-/* Has the object that the edge leads to been freed by a thread that does not own its page?  Only of pages of which some may
- * have been. */
-bool sgc_edge_remote_bit(uintptr_t edge);
-
-/* Has the object been freed by a thread that does not own its page?  Its bit is
- * computed, by a function that is not inlined, only if some of the page's may have been. */
-SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
-{
-    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);
-}
-
-enum { SGC_CACHE_LINE = 64 };           /* if lines are longer, some are asked for twice */
-
-/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle soon enough. */
+/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle
+ * soon enough.  If lines are longer, some are asked for twice. */
 SGC_INLINE void sgc_prefetch_object(uintptr_t start, size_t bytes)
 {
     __builtin_prefetch((const void *)start);
@@ -66,7 +57,8 @@ SGC_INLINE void sgc_prefetch_object(uintptr_t start, size_t bytes)
         __builtin_prefetch((const void *)(start += SGC_CACHE_LINE));
 }
 
-/* Most often there are one or two.  Otherwise in a few operations: not all processors have an instruction for it. */
+/* Most often there are one or two.  Otherwise in a few operations: not all processors have an
+ * instruction for it. */
 SGC_INLINE size_t sgc_count_bits(uintptr_t bits)
 {
     uintptr_t rest = bits & (bits - 1);

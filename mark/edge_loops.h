@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only marker, for one of
- * several, and for the ways that are there to be compared.  On any marker.
+ * The loops that set mark bits, for one way of setting them each: mark/edge.c has them for an only
+ * marker, for one of several, and for the ways that are there to be compared.  On any marker.
  */
 #ifndef SGC_MARK_EDGE_LOOPS_H
 #define SGC_MARK_EDGE_LOOPS_H
@@ -9,14 +9,24 @@
 #include "mark/edge_bits.h"
 
 enum {
-    SGC_RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together with neighbours */
-    SGC_MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to be put together */
+    SGC_RUN_GRANULES = SGC_BATCH_BYTES / 2 / SGC_GRANULE,   /* larger objects are not put together
+                                                             * with neighbours */
+    SGC_MANY_GRANULES = 32,         /* of objects marked in one word, at least, if neighbours are to
+                                     * be put together */
     SGC_NEIGHBOURS = 16,            /* edges in one mark word that are worth putting together */
     SGC_APART = 32,                 /* edges that are marked before these are looked for again */
 };
 
-/* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those that were allocated,
- * not marked yet, and first marked by this marker. */
+/* Has the object been freed by a thread that does not own its page?  Its bit is computed, by a
+ * function of another file, which the loops need not make room for, only if some of the page's may
+ * have been. */
+SGC_INLINE bool sgc_edge_is_freed(const struct sgc_page *d, uintptr_t edge)
+{
+    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_edge_remote_bit(edge);
+}
+
+/* The objects of one mark word, which are of one page, that are to be marked: marks them.  Those
+ * that were allocated, not marked yet, and first marked by this marker. */
 SGC_INLINE uintptr_t sgc_mark_objects(const struct sgc_page *d, size_t word, uintptr_t objects, uint32_t alloc,
                                       enum sgc_markbit how)
 {
@@ -29,7 +39,8 @@ SGC_INLINE uintptr_t sgc_mark_objects(const struct sgc_page *d, size_t word, uin
     return white == 0 ? 0 : sgc_set_marks(&bits[alloc ^ 1], marked, white, how);
 }
 
-/* Neighbours are one range of words, cut into pieces that wait in a batch: no more than there are objects. */
+/* Neighbours are one range of words, cut into pieces that wait in a batch: no more than there are
+ * objects. */
 SGC_INLINE struct sgc_deque_entry *sgc_put_runs(struct sgc_deque_entry *place, uintptr_t first, uintptr_t objects,
                                                 uint32_t granules)
 {
@@ -47,8 +58,8 @@ SGC_INLINE struct sgc_deque_entry *sgc_put_runs(struct sgc_deque_entry *place, u
     return place;
 }
 
-/* n objects have been marked, those of one mark word of a page: they are prefetched, and written to places on the stack
- * if there are words to scan.  The place after them. */
+/* n objects have been marked, those of one mark word of a page: they are prefetched, and written to
+ * places on the stack if there are words to scan.  The place after them. */
 SGC_INLINE struct sgc_deque_entry *sgc_put_objects(struct sgc_deque_entry *place, const struct sgc_page *d, uintptr_t first,
                                                    uintptr_t objects, size_t n)
 {
@@ -76,15 +87,16 @@ struct sgc_found {
 
 _Static_assert((int)SGC_EDGES_MAX <= (int)SGC_TALLY_MAX, "the sum does not overflow");
 
-/* One place further if the object has words to scan, without a branch: its weight's highest bit becomes a place's size; the
- * next ones are 0, since it is the weight of one. */
+/* One place further if the object has words to scan, without a branch: its weight's highest bit
+ * becomes a place's size; the next ones are 0, since it is the weight of one. */
 SGC_INLINE struct sgc_deque_entry *sgc_place_after(struct sgc_deque_entry *place, uint64_t weight)
 {
     _Static_assert(sizeof *place == 1 << 4, "the shift is by 63 - 4");
     return (struct sgc_deque_entry *)((uintptr_t)place + (weight >> (63 - 4)));
 }
 
-/* The edges from the first one on that lead to its mark word and count, as bits of it.  Those behind them. */
+/* The edges from the first one on that lead to its mark word and count, as bits of it.  Those
+ * behind them. */
 SGC_INLINE const uintptr_t *sgc_same_mark_word(const uintptr_t *edge, const uintptr_t *end, uint32_t near, uintptr_t *bits)
 {
     uintptr_t first = *edge / SGC_WORD_REACH * SGC_WORD_REACH, all = 0;
@@ -141,7 +153,8 @@ SGC_INLINE bool sgc_in_one_word(uintptr_t edge, uintptr_t other)
     return edge / SGC_WORD_REACH == other / SGC_WORD_REACH;
 }
 
-/* Are the next edges to go together?  On the only marker if they are many: it loses nothing by writing a mark word twice. */
+/* Are the next edges to go together?  On the only marker if they are many: it loses nothing by
+ * writing a mark word twice. */
 SGC_INLINE bool sgc_has_neighbours(const uintptr_t *edge, const uintptr_t *end, enum sgc_markbit how)
 {
     int neighbours = how == SGC_MARKBIT_PLAIN ? SGC_NEIGHBOURS : 2;
@@ -149,9 +162,9 @@ SGC_INLINE bool sgc_has_neighbours(const uintptr_t *edge, const uintptr_t *end, 
     return end - edge >= neighbours && sgc_in_one_word(edge[0], edge[neighbours - 1]);
 }
 
-/* Edges one by one.  Many lead to what is marked already: that is asked before all that is about the object, for only what is
- * allocated has a mark.  Where bits are not set plainly, up to one that goes together with the next.  The edges that are
- * left. */
+/* Edges one by one.  Many lead to what is marked already: that is asked before all that is about
+ * the object, for only what is allocated has a mark.  Where bits are not set plainly, up to one
+ * that goes together with the next.  The edges that are left. */
 SGC_INLINE const uintptr_t *sgc_mark_apart(const struct sgc_marker *marker, const uintptr_t *edge, const uintptr_t *end,
                                        uint32_t near, struct sgc_found *found, enum sgc_markbit how)
 {

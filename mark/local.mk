@@ -2,46 +2,39 @@
 # Marking.
 
 mark_sources = \
-	mark/contention_rules.h \
 	mark/descriptor.c \
 	mark/descriptor.h \
 	mark/descriptor_find.c \
 	mark/displacements.c \
 	mark/displacements.h \
 	mark/drain.c \
-	mark/drain.h \
 	mark/edge.c \
 	mark/edge.h \
 	mark/edge_bits.h \
 	mark/edge_loops.h \
-	mark/edge_span.c \
-	mark/follow.c \
-	mark/follow.h \
 	mark/layouts.c \
 	mark/layouts.h \
 	mark/mark_procs.c \
 	mark/mark_procs.h \
 	mark/mark_roots.c \
 	mark/mark_roots.h \
-	mark/mark_sets.h \
 	mark/markbit.c \
 	mark/markbit.h \
 	mark/marker.c \
 	mark/marker.h \
-	mark/note_pushed.c \
 	mark/noted.c \
 	mark/noted.h \
 	mark/read_once.h \
 	mark/scan.c \
-	mark/scan.h \
-	mark/team.c \
-	mark/team.h \
-	mark/team_assist.c \
-	mark/team_concurrent.c \
-	mark/team_make.c \
-	mark/team_state.c \
-	mark/team_state.h \
 	mark/visit_words.c \
+	mark/team/contention_rules.h \
+	mark/team/team.c \
+	mark/team/team.h \
+	mark/team/team_assist.c \
+	mark/team/team_concurrent.c \
+	mark/team/team_make.c \
+	mark/team/team_state.c \
+	mark/team/team_state.h \
 	mark/work/deque.c \
 	mark/work/deque.h \
 	mark/work/deque_memory.c \
@@ -51,7 +44,4 @@ mark_sources = \
 	mark/work/idle.h \
 	mark/work/steal_rules.h \
 	mark/work/termination.c \
-	mark/work/termination.h \
-	mark/work/work.h \
-	mark/written.c \
-	mark/written.h
+	mark/work/termination.h

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/visibility.h"
+#include "platform/compiler.h"
 
 /* The lowest bits of a descriptor say what the others are. */
 enum {

@@ -19,16 +19,10 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
         .until_pause = SGC_PAUSE_EVERY,
         .distances = distances,
         .end_word = config->end_word,
-        .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),      /* pieces are whole granules */
+        .split_bytes = sgc_round_up(config->split_bytes, SGC_GRANULE),  /* pieces are whole
+                                                                         * granules */
     };
     return sgc_deque_init(&marker->stack, config->stack_bytes, config->stack_form);
-}
-
-void sgc_marker_forget(struct sgc_marker *marker)
-{
-    sgc_assert(sgc_marker_ok(marker));
-    sgc_deque_reset(&marker->stack);
-    marker->batch[0].count = marker->batch[1].count = 0;
 }
 
 bool sgc_marker_idle(const struct sgc_marker *marker)
@@ -37,7 +31,8 @@ bool sgc_marker_idle(const struct sgc_marker *marker)
     return sgc_deque_empty(&marker->stack) && marker->batch[0].count == 0 && marker->batch[1].count == 0;
 }
 
-/* A bit for each byte of a granule, and once more: so many bits can be counted from an edge's lowest. */
+/* A bit for each byte of a granule, and once more: so many bits can be counted from an edge's
+ * lowest. */
 static uint32_t near_distances(const sgc_a8_t *distances)
 {
     uint32_t near = 0;
@@ -62,8 +57,7 @@ void sgc_marker_begin(struct sgc_marker *marker)
     sgc_assert(sgc_marker_idle(marker));
     marker->base = sgc_heap.base;
     sgc_marker_renew(marker);
-    marker->when = SGC_MARK_STOPPED;
-    marker->concurrent = false;
+    marker->mode = (struct sgc_mark_mode){ SGC_MARK_STOPPED, false };
     marker->alloc_role = sgc_heap.alloc_role;
     marker->allocated = &sgc_heap.bits[marker->alloc_role];
     marker->marks = &sgc_heap.bits[marker->alloc_role ^ 1];
@@ -72,17 +66,22 @@ void sgc_marker_begin(struct sgc_marker *marker)
     marker->stack.deepest = 0;
     marker->steals = marker->stolen = marker->steals_far = 0;
     marker->breaks = 0;
-    marker->overflowed = marker->interrupted = false;
+    marker->overflowed = marker->interrupted = marker->again = false;
 }
 
 void sgc_marker_join(struct sgc_marker *marker, const struct sgc_marker *first)
 {
-    sgc_assert(sgc_marker_marks(first) && first->when == SGC_MARK_CONCURRENT && first->how != SGC_MARKBIT_PLAIN);
+    sgc_assert(sgc_marker_marks(first) && first->mode.program == SGC_MARK_CONCURRENT && first->how != SGC_MARKBIT_PLAIN);
     sgc_marker_begin(marker);
     marker->limit = first->limit;
     marker->split_bytes = first->split_bytes;
     marker->how = first->how;
-    marker->when = first->when;
-    marker->concurrent = true;
+    marker->mode = first->mode;
     marker->until_ns = 0;
+}
+
+bool sgc_edge_remote_bit(uintptr_t edge)
+{
+    sgc_assert(sgc_heap_contains(sgc_heap.base + edge));
+    return sgc_remote_bit(edge / SGC_GRANULE);
 }

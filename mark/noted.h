@@ -2,7 +2,7 @@
 /*
  * References that only a mark learns of: entries that clients' procedures push, objects that the
  * client marks by hand, and others that cannot be read off the heap.  A mark tells them to the
- * noter, if there is one: gc/snapshot/noted_part.c.
+ * noter, if there is one: gc/snapshot/write.c.
  *
  *   what        written by                             read by       ordering
  *   sgc_noter   who has stopped the world, before      markers       release / acquire
@@ -18,7 +18,7 @@
 
 #include "mark/work/futex_lock.h"
 #include "platform/atomics.h"
-#include "platform/visibility.h"
+#include "platform/compiler.h"
 
 enum sgc_noted {
     SGC_NOTED_OBJECT,           /* the object that the address is in leads to the words that follow, up to the end, */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "platform/sanitizers.h"
+#include "platform/compiler.h"
 
 /* These loops read memory that was never meant for them (other functions' stack frames, the gaps
  * between variables), so sanitizers are told to look away, here and in the functions that they are

@@ -2,8 +2,6 @@
 /*
  * Scanning words.  On a marker.
  */
-#include "mark/scan.h"
-
 #include "mark/edge.h"
 
 /* Bytes whose edges are collected without a look at how many there are. */
@@ -54,42 +52,6 @@ SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, const uintptr_t 
     return n;
 }
 
-/* ---- pieces ---- */
-
-enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more there is no room for those of a bitmap */
-
-/* Of one object, the words before `end` whose bits are set.  They go behind the n edges collected before, for which there
- * must be room: the result is what to pass next time. */
-SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end,
-                                     uintptr_t bits)
-{
-    sgc_assert(n <= MANY_EDGES);
-    for (; bits != 0 && p < end; bits <<= 1, p++) {
-        if (bits >> 63 != 0)
-            n = sgc_edge_append(marker->edge, n, sgc_read_once((uintptr_t)p), marker->base, marker->limit);
-    }
-    if (n <= MANY_EDGES)
-        return n;
-    finish(marker, n, marker->distances);
-    return 0;
-}
-
-void sgc_scan_bitmap(struct sgc_marker *marker, uintptr_t start, uintptr_t end, uintptr_t bits)
-{
-    sgc_assert(sgc_marker_marks(marker) && start % sizeof(uintptr_t) == 0 && start <= end);
-    finish(marker, collect_bits(marker, 0, (const uintptr_t *)start, (const uintptr_t *)end, bits), marker->distances);
-}
-
-void sgc_scan_bitmaps(struct sgc_marker *marker, uintptr_t start, uintptr_t end, size_t stride, uintptr_t bits)
-{
-    size_t n = 0;
-
-    sgc_assert(sgc_marker_marks(marker) && stride != 0 && stride % sizeof(uintptr_t) == 0);
-    for (uintptr_t at = start; at < end; at += stride)
-        n = collect_bits(marker, n, (const uintptr_t *)at, (const uintptr_t *)(at + stride), bits);
-    finish(marker, n, marker->distances);
-}
-
 void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     sgc_assert(sgc_marker_marks(marker));
@@ -110,9 +72,9 @@ void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 
 /* ---- large pieces ---- */
 
-/* Large pieces are halved until they are small enough; the halves that come later wait on the stack, where they can be
- * stolen: one half of an array goes to each of two markers, in one theft.  If there is no room for a half, what is left stays
- * whole. */
+/* Large pieces are halved until they are small enough; the halves that come later wait on the
+ * stack, where they can be stolen: one half of an array goes to each of two markers, in one theft.
+ * If there is no room for a half, what is left stays whole. */
 static void split(struct sgc_marker *marker, struct sgc_work *work)
 {
     size_t max = marker->split_bytes;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "platform/sanitizers.h"
+#include "platform/compiler.h"
 
 #if SGC_TSAN
 #error "ThreadSanitizer does not understand the barriers of libatomic_ops: configure without --with-libatomic-ops"

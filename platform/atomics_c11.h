@@ -33,7 +33,8 @@ typedef struct { _Atomic(uint8_t) value; } sgc_a8_t;
     static inline V sgc_##T##_##name(sgc_##T##_t *p, V v) \
     { return operation(&p->value, v, order); }
 
-/* A failed exchange is an acquire (or sequentially consistent) load: callers look at what they lost to. */
+/* A failed exchange is an acquire (or sequentially consistent) load: callers look at what they lost
+ * to. */
 #define SGC_DEFINE_CAS(T, V, name, success, failure) \
     static inline bool sgc_##T##_##name(sgc_##T##_t *p, V expected, V desired) \
     { return atomic_compare_exchange_strong_explicit(&p->value, &expected, desired, success, failure); }

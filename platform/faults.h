@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults that a test plants, to see that the checks of marks find them (tests/unit/gc/collect/test_faults.c): a check that
- * finds none of them is no check.  Only builds with assertions have them; in others the questions are constants, and nothing is
- * left.
+ * Faults that a test plants, to see that the checks of marks find them
+ * (tests/unit/gc/collect/test_faults.c): a check that finds none of them is no check.  Only builds
+ * with assertions have them; in others the questions are constants, and nothing is left.
  *
  *   planted   a test, before there are threads         everybody      relaxed
  *   turns     who asks: atomic                          same           relaxed
@@ -19,7 +19,8 @@ enum sgc_fault {
     SGC_FAULT_NONE,
     SGC_FAULT_SKIPPED_PAGE,     /* one OS page of 1000 is not looked at when it was written */
     SGC_FAULT_ROOTS_ONCE,       /* roots are looked at in the first stop only */
-    SGC_FAULT_NOT_REARMED,      /* pages that a round has looked at are taken for watched, and are not (mprotect) */
+    SGC_FAULT_NOT_REARMED,      /* pages that a round has looked at are taken for watched, and are
+                                   not (mprotect) */
     SGC_FAULT_REARMED_LATE,     /* a round reads written pages before it watches them anew */
     SGC_FAULT_OLD_LIMIT,        /* in rounds the heap ends where it did when the mark began */
     SGC_FAULT_TAKEN_DOWN,       /* a span that is freed while a mark goes on is taken down */

@@ -4,7 +4,8 @@
 
 #define BLIND __attribute__((no_sanitize("address", "thread", "undefined")))
 
-/* Each word is written to the next place, and the place is kept if it is one: there is no branch to be mispredicted. */
+/* Each word is written to the next place, and the place is kept if it is one: there is no branch to
+ * be mispredicted. */
 BLIND size_t sgc_words_inside_any(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
                                   uintptr_t limit)
 {

@@ -13,12 +13,14 @@
 #include <immintrin.h>
 #include <stdbool.h>
 
-#include "platform/sanitizers.h"
+#include "platform/compiler.h"
 #include "platform/find_pointers.h"
+#include "platform/report.h"
 
 #define INLINE __attribute__((always_inline)) static inline
 
-enum { MANY_BYTES = 32 * sizeof(uintptr_t) };       /* of one range: not those of an object in a batch */
+enum { MANY_BYTES = 32 * sizeof(uintptr_t) };       /* of one range: not those of an object in a
+                                                       batch */
 
 /* ---- AVX-512: eight words; those inside are moved together ---- */
 
@@ -214,8 +216,9 @@ AVX2 INLINE bool none_of_sixteen(const uintptr_t *word, struct bounds b)
     return _mm256_testz_si256(any, any) != 0;
 }
 
-/* Much of static data, of stacks and of what large objects hold is no address at all, for long stretches: where there was
- * none, the next ones are asked together whether there is any.  The first word behind. */
+/* Much of static data, of stacks and of what large objects hold is no address at all, for long
+ * stretches: where there was none, the next ones are asked together whether there is any.  The
+ * first word behind. */
 AVX2 INLINE const uintptr_t *sixteens(uintptr_t **inside, const uintptr_t *word, const uintptr_t *end, struct bounds b)
 {
     uintptr_t *next = *inside, *before = next;
@@ -289,5 +292,6 @@ sgc_words_form *sgc_words_inside(unsigned i)
     if (!SGC_SANITIZED && __builtin_cpu_supports("avx2"))
         form[n++] = inside_avx2;
     form[n] = sgc_words_inside_any;
+    sgc_assert(n < sizeof form / sizeof *form);
     return i <= n ? form[i] : NULL;
 }

@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #include "platform/atomics.h"
+#include "platform/file_linux.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
 enum { SGC_PATH = 4096 + 512 };
 
-/* ---- the process and the machine ------------------------------------------------------------------ */
+/* ---- the process and the machine ------------------------------------------------------------- */
 
 size_t sgc_limit_address_space(void)
 {
@@ -86,16 +86,20 @@ static int affinity_cpus(void)
     unsigned char mask[1024];           /* 8192 processors, the most Linux can be built for */
     long bytes = sgc_syscall(SYS_sched_getaffinity, 0, sizeof mask, (long)mask, 0);
     int cpus = 0;
+
+    sgc_assert(bytes <= (long)sizeof mask);
     for (long i = 0; i < bytes; i++)
         cpus += __builtin_popcount(mask[i]);
     return cpus > 0 ? cpus : 1;
 }
 
-/* ---- the files of a cgroup ------------------------------------------------------------------------- */
+/* ---- the files of a cgroup ------------------------------------------------------------------- */
 
 static bool read_in(const char *directory, const char *name, char *line, size_t size)
 {
     char path[SGC_PATH + 64];
+
+    sgc_assert(directory != NULL && name[0] != '/' && size > 1);
     return sgc_format(path, sizeof path, "%s/%s", directory, name) < sizeof path && sgc_read_line_of(path, line, size);
 }
 
@@ -147,6 +151,8 @@ static uint64_t read_field(const char *directory, const char *name, const char *
     struct sgc_reader reader;
     size_t length = strlen(word);
     uint64_t number = 0;
+
+    sgc_assert(length > 0 && length + 1 < sizeof line);
     if (sgc_format(path, sizeof path, "%s/%s", directory, name) >= sizeof path || !sgc_reader_open(&reader, path))
         return 0;
     while (number == 0 && sgc_reader_line(&reader, line, sizeof line)) {
@@ -167,6 +173,8 @@ static uint64_t less(uint64_t a, uint64_t b)
 static uint64_t remaining_of(uint64_t limit, const char *directory, const char *usage, const char *inactive)
 {
     uint64_t used = read_number(directory, usage);
+
+    sgc_assert(limit != 0 && used != 0);
     if (limit == UINT64_MAX || used == UINT64_MAX)
         return UINT64_MAX;
     return less(limit, less(used, read_field(directory, "memory.stat", inactive)));
@@ -186,6 +194,7 @@ static uint64_t whole_cpus(uint64_t quota, uint64_t period)
 {
     if (quota == UINT64_MAX || period == UINT64_MAX)
         return UINT64_MAX;
+    sgc_assert(quota != 0 && period != 0);
     return quota / period + (quota % period != 0);
 }
 
@@ -205,7 +214,7 @@ static uint64_t cpus_of_old_group(const char *directory)
     return quota == UINT64_MAX ? quota : whole_cpus(quota, read_number(directory, "cpu.cfs_period_us"));
 }
 
-/* ---- the groups of a process ------------------------------------------------------------------------ */
+/* ---- the groups of a process ----------------------------------------------------------------- */
 
 typedef uint64_t (*group_reader)(const char *directory);
 
@@ -224,8 +233,9 @@ static bool is_there(const char *path)
     return sgc_syscall(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0) == 0;
 }
 
-/* The smallest answer of root/mount/path and of each directory above it, root/mount included.  Most machines have one of
- * the possible mounts only, and looking for files in the others would be most of the work. */
+/* The smallest answer of root/mount/path and of each directory above it, root/mount included.  Most
+ * machines have one of the possible mounts only, and looking for files in the others would be most
+ * of the work. */
 static uint64_t tightest_above(const char *root, const char *mount, const char *path, group_reader reader)
 {
     char directory[SGC_PATH];
@@ -233,12 +243,15 @@ static uint64_t tightest_above(const char *root, const char *mount, const char *
     bool outside = strstr(path, "/..") != NULL;         /* of the cgroup namespace */
     bool at_root = outside || strcmp(path, "/") == 0;
     uint64_t limit = UINT64_MAX;
+
+    sgc_assert(path[0] == '/' && reader != NULL);
     if (base >= sizeof directory || !is_there(directory))
         return limit;
     size_t length = sgc_format(directory, sizeof directory, "%s/%s%s", root, mount, at_root ? "" : path);
     if (length >= sizeof directory)
         return limit;
     for (;;) {
+        sgc_assert(length >= base && directory[length] == '\0');
         limit = min_number(limit, reader(directory));
         if (length <= base)
             return limit;
@@ -251,6 +264,8 @@ static uint64_t tightest_above(const char *root, const char *mount, const char *
 static bool names_controller(const char *list, const char *name)
 {
     size_t length = strlen(name);
+
+    sgc_assert(length > 0);
     for (; list; list = strchr(list, ',')) {
         list += *list == ',';
         if (strncmp(list, name, length) == 0 && (list[length] == '\0' || list[length] == ','))
@@ -260,13 +275,15 @@ static bool names_controller(const char *list, const char *name)
 }
 
 /*
- * A line is "number:controllers:path"; no controllers means version 2, which is mounted at the root or,
- * next to version 1, at root/unified.  Version 1 is mounted by the controllers' names.
+ * A line is "number:controllers:path"; no controllers means version 2, which is mounted at the root
+ * or, next to version 1, at root/unified.  Version 1 is mounted by the controllers' names.
  */
 static uint64_t limit_of_line(const char *root, char *line, const struct question *question)
 {
     char *list = strchr(line, ':');
     char *path = list ? strchr(++list, ':') : NULL;
+
+    sgc_assert(question->controller != NULL && question->old_group != NULL && question->group != NULL);
     if (!path || path[1] != '/')
         return UINT64_MAX;
     *path++ = '\0';
@@ -286,6 +303,8 @@ static uint64_t tightest_of_process(const char *root, const char *self_file, con
     struct sgc_reader reader;
     char line[SGC_PATH];
     uint64_t limit = UINT64_MAX;
+
+    sgc_assert(root != NULL && self_file != NULL);
     if (!sgc_reader_open(&reader, self_file))
         return limit;
     while (sgc_reader_line(&reader, line, sizeof line))
@@ -310,7 +329,7 @@ int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file)
     return cpus < INT_MAX ? (int)cpus : INT_MAX;
 }
 
-/* ---- of this process, read once -------------------------------------------------------------------- */
+/* ---- of this process, read once -------------------------------------------------------------- */
 
 /*
  * Starting the collector asks for both several times, and each answer takes a dozen files.
@@ -327,6 +346,7 @@ static uint64_t read_once(sgc_aw_t *known, const struct question *question)
     uint64_t limit = sgc_aw_load(known);
     if (limit == 0) {
         limit = tightest_of_process("/sys/fs/cgroup", "/proc/self/cgroup", question);
+        sgc_assert(limit != 0);
         sgc_aw_store(known, limit);
     }
     return limit;
@@ -344,5 +364,8 @@ size_t sgc_limit_cgroup_remaining(void)
 
 int sgc_limit_cpus(void)
 {
-    return (int)min_number((uint64_t)affinity_cpus(), read_once(&known_cpus, &cpu_question));
+    uint64_t cpus = min_number((uint64_t)affinity_cpus(), read_once(&known_cpus, &cpu_question));
+
+    sgc_assert(cpus >= 1 && cpus <= INT_MAX);
+    return (int)cpus;
 }

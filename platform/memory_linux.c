@@ -3,29 +3,31 @@
  * Address space and its backing.
  *
  * Owns the OS page size, written once by sgc_platform_init before there are other callers and
- * constant from then on, and whether the system can populate memory (below).  Everything else belongs to
- * the caller, which also sees to it that two threads never work on one range.  Runs on any thread, with the
- * world stopped or not.
+ * constant from then on, and whether the system can populate memory (below).  Everything else
+ * belongs to the caller, which also sees to it that two threads never work on one range.  Runs on
+ * any thread, with the world stopped or not.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "platform/file_linux.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
 static SGC_STATE sgc_aw_t os_page_size;
 
-static const uintptr_t ABOVE_INTEGERS = (uintptr_t)1 << 37;     /* an address that there is even if they have 39 bits */
+/* An address that there is even if they have 39 bits. */
+static const uintptr_t ABOVE_INTEGERS = (uintptr_t)1 << 37;
 
 size_t sgc_os_page_size(void)
 {
     size_t size = sgc_aw_load(&os_page_size);
     if (size == 0) {
         size = getauxval(AT_PAGESZ);
+        sgc_assert(size != 0 && (size & (size - 1)) == 0);
         sgc_aw_store(&os_page_size, size);
     }
     return size;
@@ -57,12 +59,14 @@ static char *map_nothing_at(uintptr_t hint, size_t bytes)
     return start == MAP_FAILED ? NULL : start;
 }
 
-/* Not in the lowest 4 GB if there are other addresses: integers of 32 bits, such as hash values, would look like addresses of
- * objects.  Emulators (valgrind) put memory there unless they are asked for another place. */
+/* Not in the lowest 4 GB if there are other addresses: integers of 32 bits, such as hash values,
+ * would look like addresses of objects.  Emulators (valgrind) put memory there unless they are
+ * asked for another place. */
 static char *map_nothing(size_t bytes)
 {
     char *start = map_nothing_at(0, bytes);
 
+    sgc_assert(bytes != 0 && bytes % sgc_os_page_size() == 0);
     if ((uintptr_t)start > UINT32_MAX)
         return start;
     if (start != NULL)
@@ -75,9 +79,12 @@ static char *map_and_trim(size_t bytes, size_t align)
 {
     size_t slack = align - sgc_os_page_size();
     char *raw = map_nothing(bytes + slack);
+
+    sgc_assert(align > sgc_os_page_size() && bytes + slack > bytes);
     if (!raw)
         return NULL;
     size_t head = -(uintptr_t)raw & (align - 1);
+    sgc_assert(head <= slack && head % sgc_os_page_size() == 0);
     if (head)
         munmap(raw, head);
     if (slack > head)
@@ -107,6 +114,7 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
     char *start = bytes ? map_aligned(bytes, align < page ? page : align) : NULL;
     if (start)
         advise(start, bytes, MADV_DONTDUMP);
+    sgc_assert(align <= 1 || (uintptr_t)start % align == 0);
     errno = saved;
     return start;
 }
@@ -114,14 +122,15 @@ void *sgc_mem_reserve(size_t bytes, size_t align)
 /* Committed memory belongs into a core dump: it is the client's data. */
 bool sgc_mem_commit(void *start, size_t bytes)
 {
+    sgc_assert((uintptr_t)start % sgc_os_page_size() == 0);
     bool done = sgc_syscall(SYS_mprotect, (long)start, (long)bytes, PROT_READ | PROT_WRITE, 0) == 0;
     if (done)
         advise(start, bytes, MADV_DODUMP);
     return done;
 }
 
-/* Locked OS pages answer EINVAL.  MADV_DONTNEED_LOCKED would drop them, but the program that locked them
- * asked for them never to fault again. */
+/* Locked OS pages answer EINVAL.  MADV_DONTNEED_LOCKED would drop them, but the program that locked
+ * them asked for them never to fault again. */
 bool sgc_mem_discard(void *start, size_t bytes)
 {
     return advise(start, bytes, MADV_DONTNEED);
@@ -131,7 +140,8 @@ bool sgc_mem_discard(void *start, size_t bytes)
 #define MADV_POPULATE_WRITE 23          /* headers may be older than the system */
 #endif
 
-static SGC_STATE sgc_a32_t cannot_populate;     /* relaxed: a thread that does not know it yet asks the system once more */
+static SGC_STATE sgc_a32_t cannot_populate;     /* relaxed: a thread that does not know it yet asks
+                                                   the system once more */
 
 void sgc_mem_populate(void *start, void *end)
 {
@@ -139,6 +149,7 @@ void sgc_mem_populate(void *start, void *end)
     uintptr_t from = sgc_round_down((uintptr_t)start, page), to = sgc_round_up((uintptr_t)end, page);
     long result;
 
+    sgc_assert((uintptr_t)start <= (uintptr_t)end);
     if (sgc_a32_load(&cannot_populate) != 0)
         return;
     result = sgc_syscall(SYS_madvise, (long)from, (long)(to - from), MADV_POPULATE_WRITE, 0);
@@ -150,11 +161,13 @@ void sgc_mem_release(void *start, size_t bytes)
 {
     int saved = errno;
     size_t page = sgc_os_page_size();
+
+    sgc_assert((uintptr_t)start % page == 0);
     munmap(start, (bytes + page - 1) & ~(page - 1));
     errno = saved;
 }
 
-/* ---- huge pages ------------------------------------------------------------------------------- */
+/* ---- huge pages ------------------------------------------------------------------------------ */
 
 #define HUGE_FILE "%s/kernel/mm/transparent_hugepage/"
 
@@ -165,6 +178,7 @@ size_t sgc_mem_huge_page(const char *root)
     const char *at = line;
     uint64_t bytes;
 
+    sgc_assert(root != NULL);
     if (!sgc_read_line_at(line, sizeof line, HUGE_FILE "enabled", root) || strstr(line, "[never]") != NULL)
         return 0;
     if (!sgc_read_line_at(line, sizeof line, HUGE_FILE "hpage_pmd_size", root) || !sgc_parse_number(&at, 10, &bytes))
@@ -177,13 +191,14 @@ void sgc_mem_use_huge(void *start, size_t bytes, bool wanted)
     advise(start, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
-/* ---- what is mapped --------------------------------------------------------------------------- */
+/* ---- what is mapped -------------------------------------------------------------------------- */
 
 enum { SGC_MINCORE_PAGES = 512 };       /* OS pages asked about at once; a byte of stack each */
 
 /* False if an OS page of the range is not mapped. */
 static bool ask_mincore(uintptr_t start, size_t pages, unsigned char vec[SGC_MINCORE_PAGES])
 {
+    sgc_assert(pages > 0 && pages <= SGC_MINCORE_PAGES && start % sgc_os_page_size() == 0);
     return sgc_ask_mincore(start, pages * sgc_os_page_size(), vec) == 0;
 }
 

@@ -2,8 +2,8 @@
 /*
  * Static data and thread-local segments of the loaded modules, from the loader's own list.
  *
- * Runs on the collecting thread; the caller may stop the world in it.  The loader's list of modules is locked all the
- * while (its lock is recursive):
+ * Runs on the collecting thread; the caller may stop the world in it.  The loader's list of modules
+ * is locked all the while (its lock is recursive):
  *
  *   dl_iterate_phdr, first callback (lock taken)
  *       has the loader changed the list since last time?
@@ -12,16 +12,17 @@
  *   return (lock freed)
  *
  * Collecting before the world is stopped loses nothing, because nobody can add or unmap a module
- * while we hold the lock (glibc unmaps under it), and the client's filter may so be called, and
- * may call malloc.  Threads that the stop does not concern go on, and wait if they unload one.  A
- * thread that the stop catches waiting for the lock sleeps in the kernel and takes the signal there.
+ * while we hold the lock (glibc unmaps under it), and the client's filter may so be called, and may
+ * call malloc.  Threads that the stop does not concern go on, and wait if they unload one.  A
+ * thread that the stop catches waiting for the lock sleeps in the kernel and takes the signal
+ * there.
  *
  * Only the namespace that SGC was loaded into is listed: modules from dlmopen are no roots.
  *
- * Is there a second collector in this process?  A library that calls itself libgc.so or libsgc.so (its DT_SONAME) is
- * one if this code is not in it; but the drop-in next to libsgc is no other: its DT_FILTER leads all look-ups to
- * libsgc (a filter for anything else is not the drop-in).  A collector that is linked statically into something cannot
- * be told from other code.
+ * Is there a second collector in this process?  A library that calls itself libgc.so or libsgc.so
+ * (its DT_SONAME) is one if this code is not in it; but the drop-in next to libsgc is no other: its
+ * DT_FILTER leads all look-ups to libsgc (a filter for anything else is not the drop-in).  A
+ * collector that is linked statically into something cannot be told from other code.
  */
 #include <link.h>
 #include <stddef.h>
@@ -31,14 +32,15 @@
 #include "platform/platform.h"
 #include "platform/report.h"
 
-/* ---- SGC's own state --------------------------------------------------------------------------- */
+/* ---- SGC's own state ------------------------------------------------------------------------- */
 
 /* The linker defines these two for a section whose name is a C identifier.  Hidden: each module
  * that contains SGC means its own. */
 extern char __start_sgc_state[] __attribute__((visibility("hidden")));
 extern char __stop_sgc_state[] __attribute__((visibility("hidden")));
 
-/* Aligns the section's start, and makes sure there is one; `used`, since only an assertion names it. */
+/* Aligns the section's start, and makes sure there is one; `used`, since only an assertion names
+ * it. */
 __attribute__((used)) static SGC_STATE struct { _Alignas(64) char anchor[64]; } own_anchor;
 
 struct sgc_range sgc_own_data(void)
@@ -57,12 +59,14 @@ SGC_STATE_LARGE(large_anchor);
 struct sgc_range sgc_own_large(size_t i)
 {
     size_t count = ((uintptr_t)__stop_sgc_large - (uintptr_t)__start_sgc_large) / sizeof(struct sgc_own_large);
+
+    sgc_assert(count > 0);          /* the anchor is one */
     uintptr_t start = i < count ? (uintptr_t)__start_sgc_large[i].start : 0;
 
     return (struct sgc_range){ start, start + (i < count ? __start_sgc_large[i].bytes : 0) };
 }
 
-/* ---- which modules are collectors ---------------------------------------------------------------- */
+/* ---- which modules are collectors ------------------------------------------------------------ */
 
 /* From a module's own dynamic section. */
 struct identity {
@@ -136,6 +140,7 @@ static int identify_own(struct dl_phdr_info *info, size_t size, void *raw)
     struct search *search = raw;
 
     (void)size;
+    sgc_assert(!search->found);
     if (!contains(info, (uintptr_t)&identify_own))
         return 0;
     search->in_libsgc = starts(identify(info).soname, "libsgc.so");
@@ -147,7 +152,8 @@ static bool is_drop_in(struct identity is)
     return is.filter && starts(is.soname, "libgc.so");
 }
 
-/* Is the module the drop-in while this code is in the libsgc next to it?  Then nobody calls what is in it. */
+/* Is the module the drop-in while this code is in the libsgc next to it?  Then nobody calls what is
+ * in it. */
 static bool module_is_idle(const struct dl_phdr_info *info)
 {
     struct search search = { .in_libsgc = false };
@@ -158,8 +164,9 @@ static bool module_is_idle(const struct dl_phdr_info *info)
     return search.in_libsgc;
 }
 
-/* A sanitizer's runtime has megabytes of static data (of gcc's ThreadSanitizer 50), and no object of the program is kept by
- * them alone: what it keeps for the program, it keeps in mappings of its own. */
+/* A sanitizer's runtime has megabytes of static data (of gcc's ThreadSanitizer 50), and no object
+ * of the program is kept by them alone: what it keeps for the program, it keeps in mappings of its
+ * own. */
 static bool belongs_to_sanitizer(const char *soname)
 {
     static const char *const runtimes[] = {
@@ -172,15 +179,32 @@ static bool belongs_to_sanitizer(const char *soname)
     return false;
 }
 
-/* ---- collecting ---------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 struct collection {
     struct sgc_modules *modules;
     sgc_module_filter_t skip;
 };
 
+/* The list is well formed, though perhaps not up to date. */
+static void check_modules(const struct sgc_modules *modules)
+{
+    sgc_assert(modules->range != NULL || modules->range_capacity == 0);
+    sgc_assert(modules->tls != NULL || modules->tls_capacity == 0);
+    sgc_assert(modules->ranges >= 0 && modules->ranges <= modules->range_capacity);
+    sgc_assert(modules->tlses >= 0 && modules->tlses <= modules->tls_capacity);
+    sgc_assert(modules->overflow >= 0);
+    for (int i = 0; i < modules->ranges; i++) {
+        sgc_assert(modules->range[i].lo < modules->range[i].hi);
+        sgc_assert(modules->range[i].lo % sizeof(void *) == 0 && modules->range[i].hi % sizeof(void *) == 0);
+    }
+    for (int i = 0; i < modules->tlses; i++)
+        sgc_assert(modules->tls[i].module != 0 && modules->tls[i].bytes != 0);
+}
+
 static void add_range(struct sgc_modules *modules, uintptr_t lo, uintptr_t hi)
 {
+    sgc_assert(modules->ranges <= modules->range_capacity);
     lo = (lo + sizeof(void *) - 1) & ~(sizeof(void *) - 1);
     hi &= ~(sizeof(void *) - 1);
     if (lo >= hi)
@@ -191,7 +215,8 @@ static void add_range(struct sgc_modules *modules, uintptr_t lo, uintptr_t hi)
         modules->overflow++;
 }
 
-/* The parts left out of a segment: the read-only part, then SGC's own state, then the large parts of that. */
+/* The parts left out of a segment: the read-only part, then SGC's own state, then the large parts
+ * of that. */
 struct holes {
     struct sgc_range relro;
     size_t next;                /* 0: that; 1: sgc_own_data; more: sgc_own_large */
@@ -204,17 +229,20 @@ static struct sgc_range next_hole(struct holes *holes)
     return i == 0 ? holes->relro : i == 1 ? sgc_own_data() : sgc_own_large(i - 2);
 }
 
-/* Adds `whole` without the holes; an empty one behind the first two is the end of them.  As deep as there are holes. */
+/* Adds `whole` without the holes; an empty one behind the first two is the end of them.  As deep as
+ * there are holes. */
 static void add_without(struct sgc_modules *modules, struct sgc_range whole, struct holes holes)
 {
     struct sgc_range hole = next_hole(&holes);
 
+    sgc_assert(whole.lo <= whole.hi);
     if (hole.lo >= hole.hi && holes.next > 2) {
         add_range(modules, whole.lo, whole.hi);
         return;
     }
     if (hole.lo >= hole.hi || hole.hi <= whole.lo || hole.lo >= whole.hi)
         hole = (struct sgc_range){ whole.hi, whole.hi };
+    sgc_assert(hole.lo <= hole.hi && hole.lo <= whole.hi);
     if (whole.lo < hole.lo)
         add_without(modules, (struct sgc_range){ whole.lo, hole.lo }, holes);
     if (hole.hi < whole.hi)
@@ -234,17 +262,22 @@ static void add_data(const struct collection *collection, const struct dl_phdr_i
                      const ElfW(Phdr) *segment, struct sgc_range relro)
 {
     uintptr_t lo = info->dlpi_addr + segment->p_vaddr;
+
+    sgc_assert(segment->p_type == PT_LOAD && lo + segment->p_memsz >= lo);
     if (collection->skip && collection->skip(info->dlpi_name, lo, segment->p_memsz))
         return;
     struct sgc_range whole = { lo, lo + segment->p_memsz };
     add_without(collection->modules, whole, (struct holes){ relro, 0 });
 }
 
-/* The loader says where the calling thread's block is, or NULL if that has none or its vector is old. */
+/* The loader says where the calling thread's block is, or NULL if that has none or its vector is
+ * old. */
 static void add_tls(struct sgc_modules *modules, const struct dl_phdr_info *info, size_t size,
                     const ElfW(Phdr) *segment)
 {
     struct sgc_module_tls tls = { info->dlpi_tls_modid, segment->p_memsz, 0, SGC_TLS_ASK };
+
+    sgc_assert(segment->p_type == PT_TLS && modules->tlses <= modules->tls_capacity);
     if (tls.bytes == 0 || tls.module == 0)
         return;
     if (modules->tlses >= modules->tls_capacity) {
@@ -275,7 +308,7 @@ static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
     return 0;
 }
 
-/* ---- the snapshot ---------------------------------------------------------------------------------- */
+/* ---- the snapshot ---------------------------------------------------------------------------- */
 
 struct snapshot {
     struct collection collection;
@@ -304,6 +337,7 @@ static void rebuild(struct collection *collection, const struct dl_phdr_info *in
     bool known = modules->overflow == 0 && has_counters(size);
     modules->adds = known ? info->dlpi_adds : 0;
     modules->subs = known ? info->dlpi_subs : 0;
+    check_modules(modules);
 }
 
 /* Called for the first module only: it does all the work and ends the iteration. */
@@ -311,6 +345,8 @@ static int take_snapshot(struct dl_phdr_info *info, size_t size, void *raw)
 {
     struct snapshot *snapshot = raw;
     struct sgc_modules *modules = snapshot->collection.modules;
+
+    sgc_assert(!snapshot->done);
     if (!is_current(modules, info, size))
         rebuild(&snapshot->collection, info, size);
     snapshot->done = modules->overflow == 0;
@@ -323,6 +359,8 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
                           void (*at_snapshot)(void *arg), void *arg)
 {
     struct snapshot snapshot = { { modules, skip }, at_snapshot, arg, false };
+
+    sgc_assert(modules != NULL && modules->range_capacity >= 0 && modules->tls_capacity >= 0);
     dl_iterate_phdr(take_snapshot, &snapshot);
     return snapshot.done;
 }
@@ -331,12 +369,15 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
 void sgc_modules_count(int *ranges, int *tlses)
 {
     struct sgc_modules counted = { .overflow = 0 };
+
+    sgc_assert(ranges != NULL && tlses != NULL);
     if (sgc_modules_snapshot(&counted, NULL, NULL, NULL))
         counted.overflow = 0;
+    sgc_assert(counted.ranges == 0 && counted.tlses == 0);
     *ranges = *tlses = counted.overflow;
 }
 
-/* ---- another collector ------------------------------------------------------------------------------- */
+/* ---- another collector ----------------------------------------------------------------------- */
 
 static int find_other(struct dl_phdr_info *info, size_t size, void *raw)
 {
@@ -344,6 +385,7 @@ static int find_other(struct dl_phdr_info *info, size_t size, void *raw)
     struct identity is = identify(info);
 
     (void)size;
+    sgc_assert(search->path != NULL && !search->found && is.soname != NULL);
     if (!starts(is.soname, "libgc.so") && !starts(is.soname, "libsgc.so"))
         return 0;
     if (contains(info, (uintptr_t)&find_other) || (is.filter && search->in_libsgc))
@@ -357,6 +399,7 @@ bool sgc_modules_other_collector(char *path, size_t bytes)
 {
     struct search search = { .path = path, .bytes = bytes };
 
+    sgc_assert(path != NULL && bytes > 0);
     dl_iterate_phdr(identify_own, &search);
     dl_iterate_phdr(find_other, &search);
     return search.found;

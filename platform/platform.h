@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "platform/atomics.h"
+#include "platform/compiler.h"
 
 /* ---- rounding to multiples of a power of two ----------------------------------------------- */
 
@@ -41,7 +42,8 @@ static inline size_t sgc_round_down(size_t n, size_t unit)
 size_t sgc_os_page_size(void);
 
 /* Reserves `bytes` of address space without access and without backing, at an address that is a
- * multiple of `align` (a power of two).  Left out of core dumps.  NULL if the system refuses.  [any] */
+ * multiple of `align` (a power of two).  Left out of core dumps.  NULL if the system refuses.
+ * [any] */
 void *sgc_mem_reserve(size_t bytes, size_t align);
 
 /* Makes [start, start+bytes) of a reservation readable and writable.  False when the system has no
@@ -59,26 +61,29 @@ void *sgc_mem_obtain(size_t bytes);
 void *sgc_mem_obtain_wiped(size_t bytes);
 
 /* Gives the backing of a committed range back; it stays committed and reads as zero.  False when
- * the system cannot (a locked mapping): the contents are then undefined but the range is usable.  [any] */
+ * the system cannot (a locked mapping): the contents are then undefined but the range is usable.
+ * [any] */
 bool sgc_mem_discard(void *start, size_t bytes);
 
 /* Obtains zeroed memory that a fork shares with the child: all of a family of processes read what
  * one of them writes.  NULL if the system refuses.  [any] */
 void *sgc_mem_obtain_shared(size_t bytes);
 
-/* The size of the huge pages that the system makes of anonymous memory where it is asked to, bytes; 0 if it makes none.
- * `root`: "/sys".  [any] */
+/* The size of the huge pages that the system makes of anonymous memory where it is asked to, bytes;
+ * 0 if it makes none.  `root`: "/sys".  [any] */
 size_t sgc_mem_huge_page(const char *root);
 
-/* From now on the system is to make huge pages of a part of a reservation when it is touched, or none.  A hint.  [any] */
+/* From now on the system is to make huge pages of a part of a reservation when it is touched, or
+ * none.  A hint.  [any] */
 void sgc_mem_use_huge(void *start, size_t bytes, bool wanted);
 
-/* Has the system back the OS pages of [start, end) now, which is committed: in one call instead of a fault for each.  A hint:
- * old systems (Linux before 5.14) and those without memory back them when they are touched.  The contents stay.  [any] */
+/* Has the system back the OS pages of [start, end) now, which is committed: in one call instead of
+ * a fault for each.  A hint: old systems (Linux before 5.14) and those without memory back them
+ * when they are touched.  The contents stay.  [any] */
 void sgc_mem_populate(void *start, void *end);
 
-/* Zeroes memory that nobody is about to look at: where the processor can, without bringing it into the caches.  Both
- * are multiples of 64. */
+/* Zeroes memory that nobody is about to read: where the processor can, without bringing it into the
+ * caches.  Both are multiples of SGC_CACHE_LINE.  In registers_<arch>.c.  [any] */
 void sgc_mem_zero_streaming(void *start, size_t bytes);
 
 /* Ends a reservation.  [any] */
@@ -91,39 +96,43 @@ size_t sgc_mem_resident(void *start, size_t bytes);
  * Bounds are rounded to OS pages.  For stacks whose lower end the kernel grows.  [any] */
 uintptr_t sgc_mem_mapped_from(uintptr_t lo, uintptr_t hi);
 
-/* ---- what can be read (readable_linux.c) ------------------------------------------------------- */
+/* ---- what can be read (readable_linux.c) ----------------------------------------------------- */
 
-/* Does the system answer the questions below now?  A filter of system calls may refuse them.  Then they answer what their
- * callers rely on where memory is known to be in use: that it can be read.  [any] */
+/* Does the system answer the questions below now?  A filter of system calls may refuse them.  Then
+ * they answer what their callers rely on where memory is known to be in use: that it can be read.
+ * [any] */
 bool sgc_mem_answers(void);
 
 /* Can the word at the address be read?  [any] */
 bool sgc_mem_readable(uintptr_t address);
 
-/* The end of the readable memory that begins at `lo`, at most `hi`; `lo` if its OS page cannot be read.  A system call for each
- * OS page.  [any] */
+/* The end of the readable memory that begins at `lo`, at most `hi`; `lo` if its OS page cannot be
+ * read.  A system call for each OS page.  [any] */
 uintptr_t sgc_mem_readable_until(uintptr_t lo, uintptr_t hi);
 
-/* The lowest address a, lo <= a <= hi, such that all of [a, hi) can be read.  Does not make a stack grow.  [any] */
+/* The lowest address a, lo <= a <= hi, such that all of [a, hi) can be read.  Does not make a stack
+ * grow.  [any] */
 uintptr_t sgc_mem_readable_from(uintptr_t lo, uintptr_t hi);
 
-/* Copies whole words out of one OS page, which another thread may unmap meanwhile.  False if they cannot be read.  [any] */
+/* Copies whole words out of one OS page, which another thread may unmap meanwhile.  False if they
+ * cannot be read.  [any] */
 bool sgc_mem_copy(void *to, uintptr_t from, size_t bytes);
 
-/* ---- descriptors (proc_file_linux.c) ------------------------------------------------------------ */
+/* ---- descriptors (file_linux.c) -------------------------------------------------------------- */
 
-/* Moves a descriptor above those that programs count on getting from open, closed on exec; the new one, or the same where a
- * limit leaves no room above.  [any] */
+/* Moves a descriptor above those that programs count on getting from open, closed on exec; the new
+ * one, or the same where a limit leaves no room above.  [any] */
 int sgc_descriptor_above(int fd);
 
 /* ---- limits (limits_linux.c) ----------------------------------------------------------------- */
 
-/* Bytes of address space RLIMIT_AS leaves this process; bytes that it may map for writing at most, by that and by
- * RLIMIT_DATA; SIZE_MAX without a limit.  [any] */
+/* Bytes of address space RLIMIT_AS leaves this process; bytes that it may map for writing at most,
+ * by that and by RLIMIT_DATA; SIZE_MAX without a limit.  [any] */
 size_t sgc_limit_address_space(void);
 size_t sgc_limit_mapped(void);
 
-/* Mappings that a process may have.  Is there a limit on data, which is memory that can be written to?  [any] */
+/* Mappings that a process may have.  Is there a limit on data, which is memory that can be written
+ * to?  [any] */
 size_t sgc_limit_mappings(void);
 bool sgc_limit_data(void);
 
@@ -132,8 +141,9 @@ bool sgc_limit_data(void);
 size_t sgc_limit_physical_memory(void);
 size_t sgc_limit_cgroup_memory(void);
 
-/* Bytes that the cgroup has left until it meets its limit (the tightest up the hierarchy), not counting file pages that the
- * kernel drops easily; SIZE_MAX without a limit, and if the group does not say.  Reads files each time.  [outside] */
+/* Bytes that the cgroup has left until it meets its limit (the tightest up the hierarchy), not
+ * counting file pages that the kernel drops easily; SIZE_MAX without a limit, and if the group does
+ * not say.  Reads files each time.  [outside] */
 size_t sgc_limit_cgroup_remaining(void);
 
 /* Processors this process may use: the affinity mask, bounded by the cgroup's CPU quota (rounded
@@ -146,19 +156,13 @@ size_t sgc_limit_cgroup_memory_at(const char *root, const char *self_file);
 size_t sgc_limit_cgroup_remaining_at(const char *root, const char *self_file);
 int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file);
 
-/* ---- caches (caches_linux.c); nodes and processors: platform/topology.h -------------------------- */
-
-/* Bytes of the first processor's data (or unified) cache of that level; 0 if the system does not
- * say.  `root`: "/sys".  [any] */
-size_t sgc_cache_bytes(const char *root, int level);
-
-/* ---- time (clock_posix.c) ---------------------------------------------------------------------- */
+/* ---- time (wait_linux.c) --------------------------------------------------------------------- */
 
 uint64_t sgc_clock_ns(void);                 /* monotonic, nanoseconds.  [any] */
 uint64_t sgc_clock_thread_cpu_ns(void);      /* processor time of the calling thread.  [any] */
 void sgc_sleep_ns(uint64_t ns);              /* sleeps the whole time, signals or not.  [outside] */
 
-/* ---- waiting (wait_linux.c) --------------------------------------------------------------------- */
+/* ---- waiting (wait_linux.c) ------------------------------------------------------------------ */
 
 /* Sleeps while *word == expected, until woken, a signal or the timeout (ns; negative: none).
  * Returns for any reason: callers loop.  False only when the time is over.  [any] */
@@ -171,7 +175,7 @@ void sgc_wake(sgc_a32_t *word, int count);
 void sgc_yield(void);
 void sgc_spin_hint(void);
 
-/* ---- a barrier of all threads (barrier_linux.c) -------------------------------------------------- */
+/* ---- a barrier of all threads (wait_linux.c) ------------------------------------------------- */
 
 /* Each thread of the process passes a full memory barrier between the call and its return, whatever
  * it is doing: the caller afterwards sees its stores before the barrier, and its loads after the
@@ -179,15 +183,15 @@ void sgc_spin_hint(void);
  * refuses, and nothing is ordered.  [any] */
 bool sgc_barrier_all_threads(void);
 
-/* ---- threads and signals (threads_linux.c) -------------------------------------------------------- */
+/* ---- threads and signals (threads_linux.c) --------------------------------------------------- */
 
 typedef int32_t sgc_tid_t;
 
-sgc_tid_t sgc_thread_id(void);                                   /* kernel thread id.  [any] */
-sgc_tid_t sgc_process_id(void);                                  /* ask again after a fork.  [any] */
+sgc_tid_t sgc_thread_id(void);                                  /* kernel thread id.  [any] */
+sgc_tid_t sgc_process_id(void);                                 /* ask again after a fork.  [any] */
 
-/* Sends to a thread of this process.  0, or why not: ESRCH, there is none of that number; EAGAIN, the user's queue of
- * real-time signals is full; anything else, the system refuses.  [any] */
+/* Sends to a thread of this process.  0, or why not: ESRCH, there is none of that number; EAGAIN,
+ * the user's queue of real-time signals is full; anything else, the system refuses.  [any] */
 int sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal);
 
 /* Does the thread block `signal` (from /proc/self/task/TID/status)?  Raw system calls only; false
@@ -199,14 +203,16 @@ bool sgc_thread_blocks_signal(sgc_tid_t tid, int signal);
  * only; false also when /proc cannot be read.  [any] */
 bool sgc_thread_is_over(sgc_tid_t tid);
 
-/* The signals that wait for the calling thread, or for whichever takes them, while it blocks them: bit n - 1 for signal n.
- * [any] */
+/* The signals that wait for the calling thread, or for whichever takes them, while it blocks them:
+ * bit n - 1 for signal n.  [any] */
 uint64_t sgc_signals_pending(void);
 
-/* Blocks every signal of the calling thread except those that a fault raises; puts them back.  [any] */
+/* Blocks every signal of the calling thread except those that a fault raises; puts them back.
+ * [any] */
 void sgc_signals_block(sigset_t *saved);
 
-/* The set of those signals without `open`; and blocking a set in addition to what is blocked.  [any] */
+/* The set of those signals without `open`; and blocking a set in addition to what is blocked.
+ * [any] */
 void sgc_signals_all_but(int open, sigset_t *set);
 void sgc_signals_change(const sigset_t *more, sigset_t *saved);
 void sgc_signals_restore(const sigset_t *saved);
@@ -214,8 +220,8 @@ void sgc_signals_restore(const sigset_t *saved);
 /* Unblocks one signal in the calling thread.  [any] */
 void sgc_signal_unblock(int signal);
 
-/* A handler that gets the signal's context.  Installed with SA_RESTART | SA_SIGINFO and all signals but SIGSEGV masked while it
- * runs.  False with errno if the system refuses.  [outside] */
+/* A handler that gets the signal's context.  Installed with SA_RESTART | SA_SIGINFO and all signals
+ * but SIGSEGV masked while it runs.  False with errno if the system refuses.  [outside] */
 typedef void (*sgc_signal_handler_t)(int signal, siginfo_t *info, void *context);
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler);
 
@@ -237,7 +243,7 @@ bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *
 typedef int (*sgc_thread_creator_t)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 void sgc_thread_set_creator(sgc_thread_creator_t creator);
 
-/* ---- stacks and registers (stack_linux.c, registers_<arch>.c) ---------------------------------------- */
+/* ---- stacks and registers (stack_linux.c, registers_<arch>.c) -------------------------------- */
 
 /* The maker of a stack decides which of its pages can be read. */
 enum sgc_stack_maker {
@@ -271,60 +277,64 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds);
  * a stack almost used up it may lie below the stack's lowest address.  [any] */
 uintptr_t sgc_context_sp(const void *context);
 
-/* Where the code stands that a handler interrupted: the context's stack pointer, or, in builds whose
- * handlers run late, the handler's own, which is never above it.  [any] */
+/* Where the code stands that a handler interrupted: the context's stack pointer, or, in builds
+ * whose handlers run late, the handler's own, which is never above it.  [any] */
 uintptr_t sgc_interrupted_sp(const void *context);
 
-/* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set up
- * with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
+/* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set
+ * up with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
 bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
 
-/* The one that is set up, wherever they run.  If it lies in the thread's own stack its memory may be something else by now.
- * [any] */
+/* The one that is set up, wherever they run.  If it lies in the thread's own stack its memory may
+ * be something else by now.  [any] */
 bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *bounds);
 
-/* The alternate signal stack that the calling thread has set up, whether or not it runs on it.  False if
- * there is none, or one with SS_AUTODISARM is in use.  [any] */
+/* The alternate signal stack that the calling thread has set up, whether or not it runs on it.
+ * False if there is none, or one with SS_AUTODISARM is in use.  [any] */
 bool sgc_altstack_self(struct sgc_stack_bounds *bounds);
 
-/* Does a signal handler run in a frame between the caller's and `address` further up the same stack?  By
- * unwinding: needs unwind tables, which both architectures' compilers emit.  [outside] */
+/* Does a signal handler run in a frame between the caller's and `address` further up the same
+ * stack?  By unwinding: needs unwind tables, which both architectures' compilers emit.
+ * [outside] */
 bool sgc_stack_handler_below(uintptr_t address);
 
-/* Does `address` further up the same stack lie in a frame of SGC's own code (or, statically linked, of the
- * program's)?  From a handler on an alternate stack also of the stack that was interrupted: the frames on the alternate
- * one are then to be skipped.  By unwinding; also from a signal handler.  [outside] */
+/* Does `address` further up the same stack lie in a frame of SGC's own code (or, statically linked,
+ * of the program's)?  From a handler on an alternate stack also of the stack that was interrupted:
+ * the frames on the alternate one are then to be skipped.  By unwinding; also from a signal
+ * handler.  [outside] */
 bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip);
 
-/* Is it surely in none of them?  False, too, if the frames cannot be followed that far: code without unwind tables. */
+/* Is it surely in none of them?  False, too, if the frames cannot be followed that far: code
+ * without unwind tables. */
 bool sgc_stack_frame_gone(uintptr_t address, const struct sgc_stack_bounds *skip);
 
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
 
-/* Zeroes the vector registers that no call preserves.  Loops over words leave addresses there, and of a thread that a signal
- * stops all registers are scanned.  [any] */
+/* Zeroes the vector registers that no call preserves.  Loops over words leave addresses there, and
+ * of a thread that a signal stops all registers are scanned.  [any] */
 void sgc_forget_vectors(void);
 
-/* Zeroes the stack right below the caller's frame, where calls that are over have left words: as far as a claim, as the slow
- * way of allocating, as a collection uses it.  The first two return what they are given, so that they can be the last
- * thing a function does: then they zero what that function's own frame was.  The last one forgets vector registers, too.
- * [any] */
+/* Zeroes the stack right below the caller's frame, where calls that are over have left words: as
+ * far as a claim, as the slow way of allocating, as a collection uses it.  The first two return
+ * what they are given, so that they can be the last thing a function does: then they zero what that
+ * function's own frame was.  The last one forgets vector registers, too.  [any] */
 void *sgc_stack_clear_little(void *result);
 void *sgc_stack_clear_more(void *result);
 void sgc_stack_clear_deep(void);
 
 /* sgc_stack_pointer(), the current stack pointer, is inline: platform/registers.h. */
 
-/* ---- static data (modules_linux.c) --------------------------------------------------------------------- */
+/* ---- static data (modules_linux.c) ----------------------------------------------------------- */
 
 struct sgc_range { uintptr_t lo, hi; };
 
 /* Where a module's thread-local blocks lie, as far as that is known. */
 enum sgc_tls_place {
     SGC_TLS_ASK,            /* nothing: each thread's vector has to be read */
-    SGC_TLS_GUESSED,        /* the thread that made the list has it at `offset` from its thread pointer */
+    SGC_TLS_GUESSED,        /* the thread that made the list has it at `offset` from its thread
+                               pointer */
     SGC_TLS_FIXED,          /* every thread has it there: see sgc_tls_learn */
 };
 
@@ -349,13 +359,13 @@ struct sgc_modules {
  * be half way through adding or removing a module, and the list is the stopped world's.  It is
  * rebuilt only if the loader says it changed.
  *
- * The arrays are the caller's.  If they are too small, `overflow` is set, at_snapshot is not called and the
- * result is false: grow each by `overflow` entries and call again.
+ * The arrays are the caller's.  If they are too small, `overflow` is set, at_snapshot is not called
+ * and the result is false: grow each by `overflow` entries and call again.
  *
- * `skip`, if not NULL, is asked about each writable segment while the world still runs, and drops it
- * by returning true (GC_no_dls and filters); a new filter is heard only once `adds` is set to 0.
- * Excludes what is read-only after relocation, SGC's own state (see sgc_own_data) and the drop-in next to libsgc, in
- * which nobody runs.  [outside]
+ * `skip`, if not NULL, is asked about each writable segment while the world still runs, and drops
+ * it by returning true (GC_no_dls and filters); a new filter is heard only once `adds` is set to 0.
+ * Excludes what is read-only after relocation, SGC's own state (see sgc_own_data) and the drop-in
+ * next to libsgc, in which nobody runs.  [outside]
  */
 typedef bool (*sgc_module_filter_t)(const char *name, uintptr_t lo, size_t bytes);
 __attribute__((warn_unused_result))
@@ -365,31 +375,25 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
 /* Upper bounds of what a list of all modules needs now.  [outside] */
 void sgc_modules_count(int *ranges, int *tlses);
 
-/* Is another collector's library in this process (libgc.so or libsgc.so by DT_SONAME, and not where this code is)?  Then
- * its path, cut to `bytes`.  [outside] */
+/* Is another collector's library in this process (libgc.so or libsgc.so by DT_SONAME, and not where
+ * this code is)?  Then its path, cut to `bytes`.  [outside] */
 bool sgc_modules_other_collector(char *path, size_t bytes);
-
-/* Linkers may take out sections that nobody names. */
-#if __has_attribute(retain)
-#define SGC_RETAIN retain,
-#else
-#define SGC_RETAIN
-#endif
 
 /* SGC's own writable state, which is no root: everything declared with SGC_STATE ... */
 struct sgc_range sgc_own_data(void);
 #define SGC_STATE __attribute__((section("sgc_state")))
 
-/* ... and large variables that begin as zero, each followed by SGC_STATE_LARGE(name).  A section of our own has its zeros in
- * the library's file, and the system maps a file's pages around each that is touched; these stay in .bss, of which
- * only what is written to takes memory.  Returns the i-th of them; an empty range if there are fewer. */
+/* ... and large variables that begin as zero, each followed by SGC_STATE_LARGE(name).  A section of
+ * our own has its zeros in the library's file, and the system maps a file's pages around each that
+ * is touched; these stay in .bss, of which only what is written to takes memory.  Returns the i-th
+ * of them; an empty range if there are fewer. */
 struct sgc_own_large { const void *start; size_t bytes; };
 struct sgc_range sgc_own_large(size_t i);
 #define SGC_STATE_LARGE(variable)                                                                        \
     __attribute__((used, SGC_RETAIN section("sgc_large"))) static const struct sgc_own_large variable##_own = \
         { &(variable), sizeof(variable) }
 
-/* ---- thread-local variables of every module (tls_linux.c) -------------------------------------------------- */
+/* ---- thread-local variables of every module (tls_linux.c) ------------------------------------ */
 
 /* Checks that the C library lays dynamic thread vectors out as we read them.  [outside] */
 bool sgc_tls_layout_verified(void);
@@ -398,18 +402,19 @@ bool sgc_tls_layout_verified(void);
 uintptr_t sgc_tls_thread_pointer(void);
 
 /* The thread-local block of `module` for the (stopped) thread with that thread pointer; false if it
- * has none yet.  Works on every module in static or dynamic TLS; makes no system call for one whose place is
- * fixed.  [any] */
+ * has none yet.  Works on every module in static or dynamic TLS; makes no system call for one whose
+ * place is fixed.  [any] */
 bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct sgc_range *block);
 
-/* The block that was found for the thread with that stack may tell that the module's place is fixed.  Callers agree
- * on who changes *tls.  [any] */
+/* The block that was found for the thread with that stack may tell that the module's place is
+ * fixed.  Callers agree on who changes *tls.  [any] */
 void sgc_tls_learn(struct sgc_module_tls *tls, uintptr_t thread_pointer, struct sgc_stack_bounds stack,
                    struct sgc_range block);
 
-/* ---- start (memory_linux.c) ----------------------------------------------------------------------------------- */
+/* ---- start (memory_linux.c) ------------------------------------------------------------------ */
 
-/* Reads what the functions above need once: early, before there is a second thread of ours.  Idempotent.  [outside] */
+/* Reads what the functions above need once: early, before there is a second thread of ours.
+ * Idempotent.  [outside] */
 void sgc_platform_init(void);
 
 #endif

@@ -15,6 +15,29 @@ static inline __attribute__((always_inline)) uintptr_t sgc_stack_pointer(void)
     return sp;
 }
 
+/* rbx, rbp and r12 to r15: why so, platform/registers.h. */
+struct sgc_registers {
+    uintptr_t saved[6];
+};
+
+static inline __attribute__((always_inline)) uintptr_t sgc_registers_store(struct sgc_registers *r)
+{
+    __asm__ volatile("movq %%rbx, 0(%0)\n\t"
+                     "movq %%rbp, 8(%0)\n\t"
+                     "movq %%r12, 16(%0)\n\t"
+                     "movq %%r13, 24(%0)\n\t"
+                     "movq %%r14, 32(%0)\n\t"
+                     "movq %%r15, 40(%0)"
+                     : : "r"(r->saved) : "memory");
+    return sgc_stack_pointer();
+}
+
+/* Keeps the frame that has them alive up to here: the call before must not become a jump. */
+static inline __attribute__((always_inline)) void sgc_registers_keep(struct sgc_registers *r)
+{
+    __asm__ volatile("" : : "r"(r) : "memory");
+}
+
 /* fs:0 holds the address that fs itself stands for. */
 static inline uintptr_t sgc_arch_thread_pointer(void)
 {

@@ -5,22 +5,26 @@
  * Everything here runs on any thread, in signal handlers and while the world is stopped: a line is
  * built on the caller's stack and written at once.
  *
- *   variable      who writes                who reads           ordering   why enough
- *   state.fd      sgc_report_to             each message        rel/acq    a number that stands for itself, or for the
- *                                                                          file, which was stored before it
- *   state.file    sgc_report_to_own, before each message        relaxed    who sees the descriptor sees its file
- *   state.*hook   sgc_report_hooks          each message        rel/acq    the hook's own data were set up before
+ *   variable      written by                read by        ordering   why enough
+ *   state.fd      sgc_report_to             each message   rel/acq    a number that stands for itself,
+ *                                                                     or for the file, which was
+ *                                                                     stored before it
+ *   state.file    sgc_report_to_own,        each message   relaxed    a thread that sees the
+ *                 before state.fd                                     descriptor sees its file
+ *   state.*hook   sgc_report_hooks          each message   rel/acq    the hook's own data were set up
+ *                                                                     before
  */
 #include "platform/report.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "platform/faults.h"
 #include "platform/platform.h"
-#include "platform/quiet_write.h"
 #include "platform/syscall_linux.h"
 
 typedef void (*sgc_line_hook)(const char *line);
@@ -31,7 +35,7 @@ static SGC_STATE struct {
     sgc_aw_t warning_hook, fatal_hook;
 } state = { .fd = SGC_ATOMIC_INIT(2) };
 
-enum { SGC_LINE = 1024 };       /* a message; longer ones are cut */
+enum { MESSAGE_MAX = 1024 };       /* a message; longer ones are cut */
 
 /* ---- formatting ---------------------------------------------------------------------------- */
 
@@ -72,9 +76,9 @@ static void put_signed(struct sink *sink, int64_t value)
     put_unsigned(sink, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }
 
-/* One directive, `at` being behind its percent sign; returns what follows it.  `wide`: an `l` or `z` before the letter; long
- * and size_t have the same width here.  An unknown one is shown as it stands: what comes after it could be read wrongly, but
- * never out of bounds. */
+/* One directive, `at` being behind its percent sign; returns what follows it.  `wide`: an `l` or
+ * `z` before the letter; long and size_t have the same width here.  An unknown one is shown as it
+ * stands: what comes after it could be read wrongly, but never out of bounds. */
 static const char *put_directive(struct sink *sink, const char *at, va_list *args)
 {
     bool wide = *at == 'l' || *at == 'z';
@@ -132,8 +136,8 @@ size_t sgc_format(char *buffer, size_t size, const char *format, ...)
 
 /* ---- what a terminal may get ---------------------------------------------------------------- */
 
-/* Bytes of the character there; 0: it is none, or a control, of which there are some also above ASCII.  A longer form than a
- * character needs is none. */
+/* Bytes of the character there; 0: it is none, or a control, of which there are some also above
+ * ASCII.  A longer form than a character needs is none. */
 static size_t count_shown(const unsigned char *at)
 {
     size_t bytes = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -161,6 +165,52 @@ char *sgc_make_shown(char *text)
     return text;
 }
 
+/* ---- writing --------------------------------------------------------------------------------- */
+
+#define MASK(signal) (UINT64_C(1) << ((signal) - 1))
+
+static const uint64_t raised = MASK(SIGPIPE) | MASK(SIGXFSZ);
+
+/* If the signal came, it did so at once, to this thread, and is pending: it is taken off. */
+static void take_signals(uint64_t signals)
+{
+    const struct timespec no_time = { 0, 0 };
+
+    if (signals != 0)
+        sgc_syscall(SYS_rt_sigtimedwait, (long)&signals, 0, (long)&no_time, sizeof signals);
+}
+
+/* How much was written, as by write(2), or a negative error number. */
+static long write_quietly(int fd, const void *data, size_t bytes)
+{
+    uint64_t before = 0, pending = 0;
+    long written, blocked = sgc_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&raised, (long)&before, sizeof raised);
+
+    if ((before & raised) != 0)
+        sgc_syscall(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0);
+    written = sgc_syscall(SYS_write, fd, (long)data, (long)bytes, 0);
+    if (blocked != 0)
+        return written;
+    if (written < (long)bytes)          /* a reader that leaves in the middle: the signal comes,
+                                           too */
+        take_signals(raised & ~pending);
+    sgc_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
+    return written;
+}
+
+int sgc_quiet_write_all(int fd, const void *data, size_t bytes, size_t *written)
+{
+    for (*written = 0; *written < bytes;) {
+        long more = write_quietly(fd, (const char *)data + *written, bytes - *written);
+
+        if (more > 0)
+            *written += (size_t)more;
+        else if (more != -EINTR)
+            return more == 0 ? ENOSPC : (int)-more;
+    }
+    return 0;
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* 0: the descriptor is nobody's. */
@@ -182,20 +232,20 @@ static void write_line(const char *text, size_t length)
 }
 
 /* Builds "SGC: <severity>message" without newline, cut with "..." if it is too long. */
-static size_t build_line(char line[SGC_LINE], const char *severity, const char *format, va_list args)
+static size_t build_line(char line[MESSAGE_MAX], const char *severity, const char *format, va_list args)
 {
-    size_t head = sgc_format(line, SGC_LINE, "SGC: %s", severity);
-    size_t length = head + sgc_vformat(line + head, SGC_LINE - 1 - head, format, args);
-    if (length <= SGC_LINE - 2)
+    size_t head = sgc_format(line, MESSAGE_MAX, "SGC: %s", severity);
+    size_t length = head + sgc_vformat(line + head, MESSAGE_MAX - 1 - head, format, args);
+    if (length <= MESSAGE_MAX - 2)
         return length;
     for (int i = 0; i < 3; i++)
-        line[SGC_LINE - 5 + i] = '.';
-    return SGC_LINE - 2;
+        line[MESSAGE_MAX - 5 + i] = '.';
+    return MESSAGE_MAX - 2;
 }
 
 static void emit(const char *severity, const char *format, va_list args, sgc_line_hook hook)
 {
-    char line[SGC_LINE];
+    char line[MESSAGE_MAX];
     size_t length = build_line(line, severity, format, args);
     line[length] = '\0';
     sgc_make_shown(line);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Messages to the user, written with one write(2) and no malloc, stdio or locale, so that they can
- * be given from anywhere: inside a section, in a signal handler, while the world is stopped.
+ * be given from anywhere: inside a section, in a signal handler, while the world is stopped; and
+ * assertions, which end in such a message.
  *
  * Every message says what happened with the value, what was expected and how to go on.  Formats
  * know %s %c %d %u %ld %lu %zu %x %lx %zx %p %% and widths are not supported.
@@ -13,17 +14,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__GNUC__)
-#define SGC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define SGC_PRINTF(fmt, args)
-#endif
+#include "platform/compiler.h"
 
 /* Formats into buffer, always terminated; returns the length that was wanted. */
 size_t sgc_format(char *buffer, size_t size, const char *format, ...) SGC_PRINTF(3, 4);
 size_t sgc_vformat(char *buffer, size_t size, const char *format, va_list args);
 
-/* Makes "?" of each byte that could disturb a terminal: controls, and what is no UTF-8.  Returns `text`. */
+/* Makes "?" of each byte that could disturb a terminal: controls, and what is no UTF-8.  Returns
+ * `text`. */
 char *sgc_make_shown(char *text);
 
 /* "SGC: warning: ..." and "SGC: error: ..." lines.  Warnings go through the hook if one is set.
@@ -46,6 +44,14 @@ void sgc_report_to(int fd);
 void sgc_report_to_own(int fd);
 int sgc_report_fd(void);
 void sgc_report_hooks(void (*warning)(const char *line), void (*fatal)(const char *line));
+
+/* Writes all of it, however often a signal comes between.  0, or the error number; *written: so
+ * much was written.  No signal ends the program: a write(2) beyond the limit on sizes of files
+ * raises SIGXFSZ, one to a pipe that nobody reads SIGPIPE, both in the thread that writes; the
+ * program has asked for neither, as it has not written.  Here both are errors only, EFBIG and
+ * EPIPE.  The signals that the program has blocked, and those that are pending, stay so.  By raw
+ * system calls, which leave errno alone.  [any] */
+int sgc_quiet_write_all(int fd, const void *data, size_t bytes, size_t *written);
 
 /* Assertions: on with --enable-assertions, otherwise not evaluated. */
 _Noreturn void sgc_assert_failed(const char *expression, const char *file, int line);

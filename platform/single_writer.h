@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One bit of a bit string that no other thread writes: set, or taken (cleared, saying whether it was set).
+ * One bit of a bit string that no other thread writes: set, or taken (cleared, saying whether it
+ * was set).
  *
- * Atomic towards signal handlers on the same thread where the processor has an instruction for it, which also spares
- * the arithmetic of finding the word.  Other threads may read the words: each change is one store of a whole
- * word with release.  Where that matters to a sanitizer, or the processor has no such instruction, it is spelled out; then
- * a handler must not come between, which sections see to (platform/section.h).
+ * Atomic towards signal handlers on the same thread where the processor has an instruction for it,
+ * which also spares the arithmetic of finding the word.  Other threads may read the words: each
+ * change is one store of a whole word with release.  Where that matters to a sanitizer, or the
+ * processor has no such instruction, it is spelled out; then a handler must not come between, which
+ * sections see to (platform/section/section.h).
  */
 #ifndef SGC_PLATFORM_SINGLE_WRITER_H
 #define SGC_PLATFORM_SINGLE_WRITER_H
@@ -14,7 +16,7 @@
 #include <stddef.h>
 
 #include "platform/atomics.h"
-#include "platform/sanitizers.h"
+#include "platform/compiler.h"
 
 #if defined(__x86_64__) && defined(__LP64__) && !SGC_SANITIZED
 

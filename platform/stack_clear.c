@@ -8,15 +8,17 @@
 
 enum {
     STORES = 8,                             /* at a time */
-    LITTLE = 2 + 2 * SGC_ASSERTS,           /* blocks of that many stores: functions with assertions have larger frames */
+    LITTLE = 2 + 2 * SGC_ASSERTS,           /* blocks of that many stores: functions with assertions
+                                               have larger frames */
     MORE = 6, DEEP = 8,
     BLOCK = STORES * 16 / sizeof(uintptr_t) /* words */
 };
 
 typedef uintptr_t pair __attribute__((vector_size(16), may_alias));
 
-/* Volatile: nobody reads the words, and a call of memset would push what is to be forgotten.  The compiler may leave out
- * a word at the top, for alignment: a caller without variables has stored nothing there. */
+/* Volatile: nobody reads the words, and a call of memset would push what is to be forgotten.  The
+ * compiler may leave out a word at the top, for alignment: a caller without variables has stored
+ * nothing there. */
 __attribute__((always_inline))
 static inline void clear(uintptr_t *dead, size_t blocks)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where stacks lie.  Owns where a thread's descriptor names its stack, written by the constructor alone;
- * sgc_stack_bounds_self runs on the thread it is about, the rest also in its signal handlers.
+ * Where stacks lie.  Owns where a thread's descriptor names its stack, written by the constructor
+ * alone; sgc_stack_bounds_self runs on the thread it is about, the rest also in its signal
+ * handlers.
  */
 #include <pthread.h>
 #include <string.h>
@@ -10,10 +11,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "platform/compiler.h"
+#include "platform/file_linux.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/registers.h"
-#include "platform/sanitizers.h"
+#include "platform/report.h"
 #include "platform/syscall_linux.h"
 
 /* ---- what the C library knows ---------------------------------------------------------------- */
@@ -29,11 +31,13 @@ extern void *__libc_stack_end __attribute__((weak));
  * block, its size, and the size of the guard at its lower end.  The first thread's descriptor shows
  * where these words are: its own block is 0, and its size __libc_stack_end.
  */
-enum { DESCRIPTOR_WORDS = 256 };        /* of glibc's, at least, where it does not end at the thread pointer */
+enum { DESCRIPTOR_WORDS = 256 };        /* of glibc's, at least, where it does not end at the thread
+                                           pointer */
 
 static SGC_STATE size_t block_word;     /* of a descriptor; 0: not known */
 
-/* Not always of the first thread: the library may have been loaded by another one, which has no such word. */
+/* Not always of the first thread: the library may have been loaded by another one, which has no
+ * such word. */
 __attribute__((constructor))
 static void find_block_word(void)
 {
@@ -53,7 +57,8 @@ static void find_block_word(void)
     block_word = found;
 }
 
-/* False unless it is a block in which the thread's descriptor lies, as it does in each stack but the first thread's. */
+/* False unless it is a block in which the thread's descriptor lies, as it does in each stack but
+ * the first thread's. */
 static bool read_descriptor(struct sgc_stack_bounds *bounds)
 {
     const uintptr_t *words = (const uintptr_t *)pthread_self() + block_word;
@@ -64,6 +69,7 @@ static bool read_descriptor(struct sgc_stack_bounds *bounds)
     if ((uintptr_t)words < block || (uintptr_t)words >= end || guard >= bytes || guard % sgc_os_page_size() != 0)
         return false;
     *bounds = (struct sgc_stack_bounds){ block + guard, end, guard > 0 ? SGC_STACK_LIBRARY : SGC_STACK_UNKNOWN };
+    sgc_assert(bounds->low < bounds->high);
     return true;
 }
 
@@ -77,6 +83,7 @@ static bool ask_attributes(const pthread_attr_t *attributes, struct sgc_stack_bo
     bounds->low = (uintptr_t)low;
     bounds->high = (uintptr_t)low + bytes;
     bounds->maker = guard > 0 ? SGC_STACK_LIBRARY : SGC_STACK_UNKNOWN;
+    sgc_assert(bounds->low <= bounds->high);
     return true;
 }
 
@@ -109,6 +116,7 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
         const char *at = line;
         if (!sgc_parse_number(&at, 16, &from) || *at++ != '-' || !sgc_parse_number(&at, 16, &to))
             continue;
+        sgc_assert(from < to);
         if (bounds->high > from && bounds->high <= to) {
             if (strstr(at, "[stack]")) {
                 bounds->low = below;
@@ -122,15 +130,18 @@ static void extend_first_stack(struct sgc_stack_bounds *bounds)
 }
 
 enum {
-    USUAL_LIMIT = 8 << 20,          /* of a stack, and what the kernel leaves free for it if there is none */
-    MAX_ROOM = 128 << 20,          /* a limit beyond that may have been set since the program began */
+    USUAL_LIMIT = 8 << 20,          /* of a stack, and what the kernel leaves free for it if there
+                                       is none */
+    MAX_ROOM = 128 << 20,          /* a limit beyond that may have been set since the program
+                                      began */
     ARGUMENTS_MAX = 16 << 20,       /* the kernel allows 6 MB */
 };
 
 /*
- * The C library finds the first thread's stack in /proc, which a jail may not have, by a file, which takes a descriptor and
- * memory of malloc's.  The stack also ends where the name of the program's file ends that the kernel puts above everything
- * else; an emulator may keep that elsewhere, and then the arguments are not seen.
+ * The C library finds the first thread's stack in /proc, which a jail may not have, by a file,
+ * which takes a descriptor and memory of malloc's.  The stack also ends where the name of the
+ * program's file ends that the kernel puts above everything else; an emulator may keep that
+ * elsewhere, and then the arguments are not seen.
  */
 static uintptr_t room(void)
 {
@@ -152,11 +163,13 @@ static bool first_stack(struct sgc_stack_bounds *bounds)
     bounds->high = (end + page) & ~(page - 1);
     bounds->low = bounds->high - room();
     bounds->maker = SGC_STACK_KERNEL;
+    sgc_assert(bounds->low <= bounds->high && bounds->high > end);
     return true;
 }
 
-/* The thread that has the process's number is the first, unless another one has forked: the child's only thread stands on that
- * one's stack.  A first thread on a coroutine's stack is found by the C library, or by exclusion. */
+/* The thread that has the process's number is the first, unless another one has forked: the child's
+ * only thread stands on that one's stack.  A first thread on a coroutine's stack is found by the C
+ * library, or by exclusion. */
 static bool find_first_stack(struct sgc_stack_bounds *bounds)
 {
     struct sgc_stack_bounds kernel;
@@ -173,6 +186,7 @@ static bool find_first_stack(struct sgc_stack_bounds *bounds)
 
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 {
+    sgc_assert(bounds != NULL);
     if (sgc_thread_id() != sgc_process_id())
         return ask_pthread(bounds);
     if (!find_first_stack(bounds))
@@ -185,6 +199,7 @@ bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds)
 
 static bool bounds_of(const stack_t *alternate, struct sgc_stack_bounds *bounds)
 {
+    sgc_assert(bounds != NULL);
     if ((alternate->ss_flags & SS_DISABLE) || alternate->ss_size == 0)
         return false;
     bounds->low = (uintptr_t)alternate->ss_sp;
@@ -195,6 +210,8 @@ static bool bounds_of(const stack_t *alternate, struct sgc_stack_bounds *bounds)
 bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *bounds)
 {
     const ucontext_t *interrupted = context;
+
+    sgc_assert(context != NULL);
     return bounds_of(&interrupted->uc_stack, bounds);
 }
 
@@ -227,6 +244,7 @@ uintptr_t sgc_interrupted_sp(const void *context)
 #else
 uintptr_t sgc_interrupted_sp(const void *context)
 {
+    sgc_assert(context != NULL);
     return sgc_context_sp(context) + SGC_RED_ZONE;
 }
 #endif

@@ -2,13 +2,16 @@
 /*
  * Memory that grows in place: a stretch of addresses of which a lower part is usable.
  *
- * Addresses that nothing lies at cost nothing, but what is reserved counts against RLIMIT_AS, and then nothing is left for the
- * program.  So a stretch is only planned: its addresses are chosen far from where the system puts mappings by itself, and each
- * part is mapped when it is needed.  Somebody may have put something there meanwhile; it is let alone, and the growth fails.
- * Where addresses cannot be chosen (sanitizers, some emulators, before Linux 4.17) the stretch is reserved.
+ * Addresses that nothing lies at cost nothing, but what is reserved counts against RLIMIT_AS, and
+ * then nothing is left for the program.  So a stretch is only planned: its addresses are chosen far
+ * from where the system puts mappings by itself, and each part is mapped when it is needed.
+ * Somebody may have put something there meanwhile; it is let alone, and the growth fails.  Where
+ * addresses cannot be chosen (sanitizers, some emulators, before Linux 4.17) the stretch is
+ * reserved.
  *
- * A stretch belongs to its caller, which sees to it that one thread at a time grows it.  Growing is one system call, and
- * may happen anywhere: [any] in the sense of platform/platform.h, and so may the rest.
+ * A stretch belongs to its caller, which sees to it that one thread at a time grows it.  Growing is
+ * one system call, and may happen anywhere: [any] in the sense of platform/platform.h, and so may
+ * the rest.
  */
 #ifndef SGC_PLATFORM_STRETCH_H
 #define SGC_PLATFORM_STRETCH_H
@@ -26,11 +29,12 @@ struct sgc_stretch {
     bool taken;                 /* the last growth has failed because something else lies there */
 };
 
-/* Bounds are rounded to OS pages, the start to `align` (a power of two).  False: there are not so many addresses, and the
- * caller may ask for fewer. */
+/* Bounds are rounded to OS pages, the start to `align` (a power of two).  False: there are not so
+ * many addresses, and the caller may ask for fewer. */
 bool sgc_stretch_open(struct sgc_stretch *stretch, size_t bytes, size_t align);
 
-/* Makes at least the first `have` bytes usable; what comes new reads as zero.  False: nothing has changed. */
+/* Makes at least the first `have` bytes usable; what comes new reads as zero.  False: nothing has
+ * changed. */
 bool sgc_stretch_grow(struct sgc_stretch *stretch, size_t have);
 
 /* Passes over the addresses below `have`: somebody else has them, or a part of them.  Such a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See platform/stretch.h.  Owns where the next stretch is looked for: any thread, by atomic addition.
+ * See platform/stretch.h.  Owns where the next stretch is looked for: any thread, by atomic
+ * addition.
  */
 #include "platform/stretch.h"
 
@@ -8,9 +9,9 @@
 #include <sys/mman.h>
 
 #include "platform/atomics.h"
+#include "platform/compiler.h"
 #include "platform/platform.h"
 #include "platform/report.h"
-#include "platform/sanitizers.h"
 #include "platform/syscall_linux.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -21,10 +22,12 @@
 
 enum { TRIES = 4 };
 
-static const uintptr_t LOWEST = (uintptr_t)1 << 37;     /* 32-bit integers never look like it, and with 39 bits it exists */
+static const uintptr_t LOWEST = (uintptr_t)1 << 37;     /* 32-bit integers never look like it, and
+                                                           with 39 bits it exists */
 
 static SGC_STATE sgc_aw_t next;         /* 0: not known yet */
-static SGC_STATE sgc_aw_t highest;      /* an address that the system itself has chosen; written before `next` */
+static SGC_STATE sgc_aw_t highest;      /* an address that the system itself has chosen; written
+                                           before `next` */
 
 /* An error is negative, as an address is not. */
 static long map_there(uintptr_t start, size_t bytes, int access)
@@ -33,21 +36,22 @@ static long map_there(uintptr_t start, size_t bytes, int access)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
-/* The system looks whether the addresses are free before it looks at limits: these may be what refuses so large a mapping.
- * Kernels that do not know the flag put it elsewhere. */
+/* The system looks whether the addresses are free before it looks at limits: these may be what
+ * refuses so large a mapping.  Kernels that do not know the flag put it elsewhere. */
 static bool is_free(uintptr_t start, size_t bytes)
 {
     long got = map_there(start, bytes, PROT_NONE);
 
-    sgc_assert(start % sgc_os_page_size() == 0);
+    sgc_assert(start % sgc_os_page_size() == 0 && bytes != 0);
     if (got < 0)
         return got == -ENOMEM || got == -EAGAIN;
     sgc_syscall(SYS_munmap, got, (long)bytes, 0, 0);
     return (uintptr_t)got == start;
 }
 
-/* Mappings grow down from the top of the address space, programs begin at two thirds of it or at its bottom: around the middle
- * there is nothing.  Where it lies differs from process to process, as the top does. */
+/* Mappings grow down from the top of the address space, programs begin at two thirds of it or at
+ * its bottom: around the middle there is nothing.  Where it lies differs from process to process,
+ * as the top does. */
 static bool find_middle(void)
 {
     size_t page = sgc_os_page_size();
@@ -64,6 +68,7 @@ static bool find_middle(void)
 /* Sanitizers have plans of their own for the address space. */
 static char *plan(size_t bytes, size_t align)
 {
+    sgc_assert(bytes % sgc_os_page_size() == 0 && align >= sgc_os_page_size());
     if (SGC_SANITIZED || (sgc_aw_load_acq(&next) == 0 && !find_middle()))
         return NULL;
     for (int i = 0; i < TRIES; i++) {
@@ -82,6 +87,12 @@ static char *plan(size_t bytes, size_t align)
 
 /* ---- stretches ------------------------------------------------------------------------------- */
 
+static void check_stretch(const struct sgc_stretch *stretch)
+{
+    sgc_assert(stretch->have <= stretch->bytes);
+    sgc_assert(stretch->start != NULL || (stretch->bytes == 0 && !stretch->reserved));
+}
+
 bool sgc_stretch_open(struct sgc_stretch *stretch, size_t bytes, size_t align)
 {
     size_t page = sgc_os_page_size();
@@ -97,6 +108,8 @@ bool sgc_stretch_open(struct sgc_stretch *stretch, size_t bytes, size_t align)
     }
     stretch->start = start;
     stretch->bytes = start != NULL ? bytes : 0;
+    sgc_assert((uintptr_t)start % align == 0);
+    check_stretch(stretch);
     return start != NULL;
 }
 
@@ -105,6 +118,7 @@ static bool map_more(struct sgc_stretch *stretch, char *start, size_t bytes)
 {
     long got = map_there((uintptr_t)start, bytes, PROT_READ | PROT_WRITE);
 
+    sgc_assert(!stretch->reserved && bytes != 0);
     stretch->taken = got == -EEXIST || (got > 0 && (uintptr_t)got != (uintptr_t)start);
     if (got > 0 && stretch->taken)
         sgc_syscall(SYS_munmap, got, (long)bytes, 0, 0);
@@ -116,7 +130,8 @@ bool sgc_stretch_grow(struct sgc_stretch *stretch, size_t have)
     char *start = stretch->start + stretch->have;
     size_t bytes;
 
-    sgc_assert(stretch->start != NULL && stretch->have <= stretch->bytes);
+    check_stretch(stretch);
+    sgc_assert(stretch->start != NULL);
     have = sgc_round_up(have, sgc_os_page_size());
     if (have <= stretch->have)
         return true;
@@ -126,6 +141,7 @@ bool sgc_stretch_grow(struct sgc_stretch *stretch, size_t have)
     if (stretch->reserved ? !sgc_mem_commit(start, bytes) : !map_more(stretch, start, bytes))
         return false;
     stretch->have = have;
+    check_stretch(stretch);
     return true;
 }
 
@@ -133,6 +149,7 @@ void sgc_stretch_close(struct sgc_stretch *stretch)
 {
     size_t bytes = stretch->reserved ? stretch->bytes : stretch->have;
 
+    check_stretch(stretch);
     if (bytes != 0)
         sgc_mem_release(stretch->start, bytes);
     *stretch = (struct sgc_stretch){ .start = NULL };

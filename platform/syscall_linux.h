@@ -37,7 +37,8 @@ static inline long sgc_syscall6(long number, long a, long b, long c, long d, lon
     return result;
 }
 
-/* mincore, which answers EAGAIN where the kernel has no page to spare just now: that says nothing about the range. */
+/* mincore, which answers EAGAIN where the kernel has no page to spare just now: that says nothing
+ * about the range. */
 static inline long sgc_ask_mincore(uintptr_t start, size_t bytes, unsigned char *resident)
 {
     long result = -EAGAIN;

@@ -17,17 +17,19 @@ void sgc_line_add(struct sgc_line *line, const char *format, ...)
     size_t room = sizeof line->text - line->used;
     va_list args;
 
+    sgc_assert(line->used < sizeof line->text && line->text[line->used] == '\0');
     va_start(args, format);
     size_t wanted = sgc_vformat(line->text + line->used, room, format, args);
     va_end(args);
     line->used += wanted < room ? wanted : room - 1;
+    sgc_assert(line->used < sizeof line->text && line->text[line->used] == '\0');
 }
 
 void sgc_line_fixed(struct sgc_line *line, uint64_t value, uint64_t unit, int digits)
 {
     uint64_t scale = 1;
 
-    sgc_assert(digits >= 0 && digits <= 9);
+    sgc_assert(unit > 0 && digits >= 0 && digits <= 9);
     for (int i = 0; i < digits; i++)
         scale *= 10;
     /* The rest is less than the unit, so scaling it cannot overflow (units are below 2^34). */
@@ -56,7 +58,7 @@ const char *sgc_quote(const char *text, size_t length, char *buffer, size_t size
 {
     static const char cut[] = "...";
 
-    sgc_assert(size > sizeof cut);
+    sgc_assert(text != NULL && buffer != NULL && size > sizeof cut);
     size_t shown = length < size - sizeof cut ? length : size - sizeof cut;
     memcpy(buffer, text, shown);
     strcpy(buffer + shown, shown < length ? cut : "");

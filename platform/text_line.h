@@ -12,13 +12,15 @@
 
 struct sgc_line {
     size_t used;                    /* characters, the end not counted */
-    char text[2048];                /* the longest log line, with every number at its largest, fits */
+    char text[2048];                /* the longest log line, with every number at its largest,
+                                       fits */
 };
 
 void sgc_line_start(struct sgc_line *line);
 void sgc_line_add(struct sgc_line *line, const char *format, ...) SGC_PRINTF(2, 3);
 
-/* value / unit as a decimal fraction with `digits` places, rounded: (1234567, 1000000, 3) is 1.235. */
+/* value / unit as a decimal fraction with `digits` places, rounded: (1234567, 1000000, 3) is
+ * 1.235. */
 void sgc_line_fixed(struct sgc_line *line, uint64_t value, uint64_t unit, int digits);
 
 void sgc_line_ms(struct sgc_line *line, uint64_t ns);           /* "1.235" */

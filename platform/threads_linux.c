@@ -14,14 +14,14 @@
 #include <signal.h>
 #include <string.h>
 
+#include "platform/file_linux.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
 static SGC_STATE sgc_thread_creator_t create_thread = pthread_create;
 
-/* ---- signals to threads -------------------------------------------------------------------------- */
+/* ---- signals to threads ---------------------------------------------------------------------- */
 
 sgc_tid_t sgc_thread_id(void)
 {
@@ -35,12 +35,15 @@ sgc_tid_t sgc_process_id(void)
 
 int sgc_thread_kill(sgc_tid_t process, sgc_tid_t tid, int signal)
 {
+    sgc_assert(signal >= 0 && signal < _NSIG);
     return (int)-sgc_syscall(SYS_tgkill, process, tid, signal, 0);
 }
 
 static bool mask_has(const char *hex, int signal)
 {
     uint64_t mask;
+
+    sgc_assert(signal >= 1 && signal <= 64);
     while (*hex == ' ' || *hex == '\t')
         hex++;
     return sgc_parse_number(&hex, 16, &mask) && ((mask >> (signal - 1)) & 1);
@@ -52,6 +55,8 @@ static const char *status_of(sgc_tid_t tid, const char *name, char *line, size_t
 {
     struct sgc_reader reader;
     const char *value = NULL;
+
+    sgc_assert(name[0] != '\0' && bytes > strlen(name));
     sgc_format(line, bytes, "/proc/self/task/%d/status", (int)tid);
     if (!sgc_reader_open(&reader, line))
         return NULL;
@@ -85,7 +90,7 @@ uint64_t sgc_signals_pending(void)
     return sgc_syscall(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0) == 0 ? pending : 0;
 }
 
-/* ---- masks and handlers ---------------------------------------------------------------------------- */
+/* ---- masks and handlers ---------------------------------------------------------------------- */
 
 /* Signals raised by a fault stay open: blocked, they would kill the process without its handler.
  * pthread_sigmask leaves out the two that libc needs to cancel threads and to change user ids. */
@@ -100,41 +105,51 @@ static void all_but_faults(sigset_t *all)
 void sgc_signals_block(sigset_t *saved)
 {
     sigset_t all;
+
+    sgc_assert(saved != NULL);
     all_but_faults(&all);
     pthread_sigmask(SIG_BLOCK, &all, saved);
 }
 
 void sgc_signals_all_but(int open, sigset_t *set)
 {
+    sgc_assert(set != NULL && open >= 1 && open < _NSIG);
     all_but_faults(set);
     sigdelset(set, open);
 }
 
 void sgc_signals_change(const sigset_t *more, sigset_t *saved)
 {
+    sgc_assert(more != NULL && saved != NULL);
     pthread_sigmask(SIG_BLOCK, more, saved);
 }
 
 void sgc_signals_restore(const sigset_t *saved)
 {
+    sgc_assert(saved != NULL);
     pthread_sigmask(SIG_SETMASK, saved, NULL);
 }
 
 void sgc_signal_unblock(int signal)
 {
     sigset_t one;
+
+    sgc_assert(signal >= 1 && signal < _NSIG);
     sigemptyset(&one);
     sigaddset(&one, signal);
     pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
 /* The mask is filled by hand: sigfillset would leave libc's own signals open, and an asynchronous
- * cancellation must not unwind a parked thread.  A store in the handler may meet a page that is read only for a while
- * (platform/dirty_mprotect.c).  The handler stays off alternate stacks: there are programs that set one up in a frame which is
- * gone by now, so that a handler would run over what lies there. */
+ * cancellation must not unwind a parked thread.  A store in the handler may meet a page that is
+ * read only for a while (platform/written/written_mprotect.c).  The handler stays off alternate
+ * stacks: there are programs that set one up in a frame which is gone by now, so that a handler
+ * would run over what lies there. */
 bool sgc_signal_install(int signal, sgc_signal_handler_t handler)
 {
     struct sigaction action;
+
+    sgc_assert(handler != NULL);
     memset(&action, 0, sizeof action);
     memset(&action.sa_mask, 0xff, sizeof action.sa_mask);
     sigdelset(&action.sa_mask, SIGSEGV);
@@ -147,6 +162,7 @@ enum sgc_signal_fate sgc_signal_fate(int signal, sgc_signal_handler_t handler)
 {
     struct sigaction now;
 
+    sgc_assert(handler != NULL);
     if (sigaction(signal, NULL, &now) != 0)
         return SGC_SIGNAL_HANDLED;
     if (now.sa_flags & SA_SIGINFO)
@@ -154,7 +170,7 @@ enum sgc_signal_fate sgc_signal_fate(int signal, sgc_signal_handler_t handler)
     return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN ? SGC_SIGNAL_PLAIN : SGC_SIGNAL_TAKEN;
 }
 
-/* ---- service threads ------------------------------------------------------------------------------- */
+/* ---- service threads ------------------------------------------------------------------------- */
 
 struct service {
     void (*body)(void *);
@@ -169,6 +185,8 @@ static void *run_service(void *raw)
     struct service *given = raw;
     void (*body)(void *) = given->body;
     void *argument = given->argument;
+
+    sgc_assert(body != NULL && sgc_a32_load(&given->taken) == 0);
     pthread_setname_np(pthread_self(), given->name);
     sgc_a32_store_rel(&given->taken, 1);
     sgc_wake(&given->taken, 1);
@@ -199,6 +217,8 @@ static int create_detached(struct service *service, size_t stack_bytes)
     pthread_attr_t attributes;
     pthread_t thread;
     int error = pthread_attr_init(&attributes);
+
+    sgc_assert(service->body != NULL && stack_bytes % sgc_os_page_size() == 0);
     if (error != 0)
         return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -221,6 +241,8 @@ bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *
 {
     struct service service = { .body = body, .argument = argument };
     sigset_t saved;
+
+    sgc_assert(body != NULL && name[0] != '\0');
     sgc_format(service.name, sizeof service.name, "%s", name);
     sgc_signals_block(&saved);
     bool started = create(&service);
@@ -232,5 +254,6 @@ bool sgc_thread_start_service(void (*body)(void *), void *argument, const char *
 
 void sgc_thread_set_creator(sgc_thread_creator_t creator)
 {
+    sgc_assert(creator != NULL);
     create_thread = creator;
 }

@@ -71,6 +71,7 @@ static SGC_STATE sgc_a32_t verified;    /* SGC_TLS_*; every thread would compute
 /* Can the word be read?  It often lies in the same OS page as the last one that could. */
 static bool is_readable_after(uintptr_t *last, uintptr_t address)
 {
+    sgc_assert(last != NULL && address % sizeof(uintptr_t) == 0);
     if (((*last ^ address) & ~(sgc_os_page_size() - 1)) == 0 && *last != 0)
         return true;
     *last = address;
@@ -108,6 +109,9 @@ static bool find_block(uintptr_t thread_pointer, size_t module, uintptr_t *start
 bool sgc_tls_block(uintptr_t thread_pointer, struct sgc_module_tls tls, struct sgc_range *block)
 {
     uintptr_t start = thread_pointer + tls.offset;
+
+    sgc_assert(thread_pointer != 0 && block != NULL);
+    sgc_assert(tls.place == SGC_TLS_ASK || tls.place == SGC_TLS_GUESSED || tls.place == SGC_TLS_FIXED);
     if (tls.place == SGC_TLS_FIXED) {
         *block = (struct sgc_range){ start, start + tls.bytes };
         return true;
@@ -124,6 +128,8 @@ void sgc_tls_learn(struct sgc_module_tls *tls, uintptr_t thread_pointer, struct 
 {
     bool ours = thread_pointer >= stack.low && thread_pointer < stack.high
              && block.lo >= stack.low && block.hi <= stack.high;
+
+    sgc_assert(thread_pointer != 0 && block.lo <= block.hi && stack.low <= stack.high);
     if (tls->place == SGC_TLS_GUESSED && ours && block.lo - thread_pointer == tls->offset
         && block.hi - block.lo == tls->bytes)
         tls->place = SGC_TLS_FIXED;
@@ -134,7 +140,7 @@ uintptr_t sgc_tls_thread_pointer(void)
     return sgc_arch_thread_pointer();
 }
 
-/* ---- verification --------------------------------------------------------------------------------- */
+/* ---- verification ---------------------------------------------------------------------------- */
 
 struct verification {
     bool contradicted;          /* a block is not where the loader says */
@@ -144,6 +150,8 @@ struct verification {
 static void verify_block(struct verification *verification, size_t module, size_t bytes, uintptr_t expected)
 {
     struct sgc_range block;
+
+    sgc_assert(module != 0 && bytes != 0 && expected != 0);
     if (!sgc_tls_block(sgc_tls_thread_pointer(), (struct sgc_module_tls){ .module = module, .bytes = bytes }, &block)
         || block.lo != expected || block.hi != expected + bytes)
         verification->contradicted = true;
@@ -171,5 +179,6 @@ bool sgc_tls_layout_verified(void)
         known = verification.found_errno && !verification.contradicted ? SGC_TLS_GOOD : SGC_TLS_BAD;
         sgc_a32_store(&verified, known);
     }
+    sgc_assert(known == SGC_TLS_GOOD || known == SGC_TLS_BAD);
     return known == SGC_TLS_GOOD;
 }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking at the callers' frames with the compiler's unwinder: where a signal handler stands, and whose
- * frame an address lies in.
+ * Looking at the callers' frames with the compiler's unwinder: where a signal handler stands, and
+ * whose frame an address lies in.
  */
 #include <unwind.h>
 
 #include "platform/platform.h"
+#include "platform/report.h"
 
 struct search {
     uintptr_t below;            /* stop at frames above this address */
     bool found;
 };
 
-/* A frame's canonical address is where the stack pointer of its caller's frame stood; the frames of a
- * signal are marked in the unwind tables. */
+/* A frame's canonical address is where the stack pointer of its caller's frame stood; the frames of
+ * a signal are marked in the unwind tables. */
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *arg)
 {
     struct search *s = arg;
@@ -32,6 +33,7 @@ bool sgc_stack_handler_below(uintptr_t address)
 {
     struct search s = { .below = address };
 
+    sgc_assert(address != 0);
     _Unwind_Backtrace(visit_frame, &s);
     return s.found;
 }
@@ -65,6 +67,7 @@ static struct owner owner_of(uintptr_t address, const struct sgc_stack_bounds *s
 {
     struct owner o = { .address = address };
 
+    sgc_assert(address != 0);
     if (skip != NULL)
         o.skip = *skip;
     _Unwind_Backtrace(pass, &o);
@@ -73,6 +76,7 @@ static struct owner owner_of(uintptr_t address, const struct sgc_stack_bounds *s
 
 static bool is_ours(const struct owner *o)
 {
+    sgc_assert((uintptr_t)__ehdr_start < (uintptr_t)etext);
     return o->ip >= (uintptr_t)__ehdr_start && o->ip < (uintptr_t)etext;
 }
 

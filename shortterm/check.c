@@ -1,10 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking verify for what it has found.  On any mutator. */
-#include "gc/api/internal.h"
-
-#include "gc/threads/world.h"
-#include "shortterm/findings.h"
+/* SGC_SHORTTERM=verify in the threads of the program (shortterm/verify.h): at ticks, at their end,
+ * and when one asks for findings. */
+#include "gc/api/api.h"
 #include "shortterm/verify.h"
+
+#include "gc/threads/gc_lock.h"
+#include "gc/threads/world.h"
+#include "shortterm/dates/counts.h"
+#include "shortterm/expire.h"
+#include "shortterm/expiry_procs.h"
+#include "shortterm/findings.h"
+#include "shortterm/holds.h"
+
+enum { MANY_WORDS = 1 << 21 };          /* 16 MB of dates */
+
+/* Without memory for that the object is the tracer's. */
+static void note_expired(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
+{
+    struct sgc_section *section = sgc_section_of(d->owner);
+    size_t granule = sgc_granule_number(object);
+
+    sgc_date_pool_fill(&d->pool, section);
+    sgc_shortterm_lock(section);
+    sgc_counts_add(granule, false);
+    if (!sgc_unheld_note(d, object, caller))
+        sgc_counts_take(granule, true);
+    sgc_shortterm_unlock(section);
+}
+
+/* An object that the program's function does not keep is looked for from the next collection on. */
+void sgc_verify_due(struct sgc_dates *d)
+{
+    uintptr_t object, caller;
+
+    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
+    while (d->due != 0 && !sgc_expiry_calling(d)) {
+        d->due--;
+        if (!sgc_expire_first(d, &object, &caller) || sgc_expiry_ask(d, object) == SGC_EXPIRY_KEEP)
+            continue;
+        if (sgc_counts_of(sgc_granule_number(object)) == 0)
+            note_expired(d, object, caller);
+    }
+}
+
+/* Only collections take dates off: a program that does not allocate, and so has none, would fill
+ * its memory with dates. */
+static bool is_check_due(const struct sgc_dates *d)
+{
+    return (sgc_shortterm.check != 0 && d->unchecked >= sgc_shortterm.check) || (size_t)d->pages * sgc_date_words >= MANY_WORDS;
+}
+
+void sgc_verify_tick(struct sgc_dates *d)
+{
+    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
+    if (sgc_gc_lock_held())
+        return;
+    d->unchecked++;
+    if (is_check_due(d)) {
+        d->unchecked = d->pages = 0;
+        GC_gcollect();
+    }
+    sgc_verify_due(d);
+    sgc_findings_tell(d->owner, NULL, NULL);
+}
+
+/* ---- the public function, on any mutator ---- */
 
 size_t SGC_shortterm_check(SGC_finding_proc proc, void *data)
 {

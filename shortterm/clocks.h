@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clocks go on: the own one of a thread, global time for a thread, and those that a thread has beside them (struct SGC_clock in
- * shortterm/dates.h).  On the thread of the dates, outside sections.
+ * Clocks go on: the own one of a thread, global time for a thread, and those that a thread has
+ * beside them (struct SGC_clock in shortterm/dates.h).  On the thread of the dates, outside
+ * sections.
  */
 #ifndef SGC_SHORTTERM_CLOCKS_H
 #define SGC_SHORTTERM_CLOCKS_H
@@ -35,6 +36,7 @@ static inline void sgc_clock_over(struct sgc_dates *d, struct sgc_date_buffer *o
 __attribute__((always_inline))
 static inline void sgc_clock_go_on(struct sgc_dates *d, struct sgc_date_buffer *objects, struct sgc_date_buffer *regions)
 {
+    sgc_assert(objects != regions && (regions->list == NULL || sgc_date_buffer_ok(regions)));
     sgc_clock_over(d, objects);
     if (__builtin_expect(regions->list != NULL, 0))
         sgc_regions_go_on(d, regions);

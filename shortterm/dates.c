@@ -55,12 +55,9 @@ bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, u
     return true;
 }
 
-bool sgc_dates_make_global(struct sgc_dates *d)
-{
-    return sgc_dates_make_lists(d, &d->global, sgc_shortterm.extension + 1 + SGC_TIME_LATER);
-}
-
-void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self)
+/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, on the
+ * one that buries it, or (self NULL) where no other thread runs. */
+static void release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self)
 {
     struct sgc_date_list *list = buffer->list;
 
@@ -78,13 +75,14 @@ void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer
 void sgc_dates_forget_global(struct sgc_dates *d, struct sgc_section *self)
 {
     sgc_assert(!d->in_time);
-    sgc_dates_release_lists(d, &d->global, self);
-    sgc_dates_release_lists(d, &d->global_regions, self);
+    release_lists(d, &d->global, self);
+    release_lists(d, &d->global_regions, self);
 }
 
 /* ---- all of them ---- */
 
-void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg)
+/* Calls fn for each of its buffers, those without lists, too. */
+static void each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg)
 {
     const struct sgc_date_buffer *own[] = { &d->local, &d->global, &d->local_regions, &d->global_regions };
 
@@ -123,7 +121,7 @@ void sgc_dates_visit_later(const struct sgc_dates *d, sgc_visit_dates_t fn, void
 {
     struct visit v = { fn, arg };
 
-    sgc_dates_each_buffer(d, visit_buffer, &v);
+    each_buffer(d, visit_buffer, &v);
 }
 
 void sgc_dates_visit(const struct sgc_dates *d, sgc_visit_dates_t fn, void *arg)
@@ -147,7 +145,7 @@ void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct s
     if (self != NULL)
         sgc_section_leave(self);
     sgc_date_buffer_drop(&clock->objects, &d->pool, self);
-    sgc_dates_release_lists(d, &clock->regions, self);
+    release_lists(d, &clock->regions, self);
     sgc_mem_release(clock, clock->bytes);
 }
 
@@ -167,7 +165,7 @@ void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self)
     while (d->clocks != NULL)
         sgc_dates_drop_clock(d, d->clocks, self);
     sgc_date_buffer_drop(&d->local, &d->pool, self);
-    sgc_dates_release_lists(d, &d->local_regions, self);
+    release_lists(d, &d->local_regions, self);
     sgc_dates_forget_global(d, self);
     sgc_date_pool_empty(&d->pool, self);
     sgc_aw_store_rel(&d->owner->upper, 0);

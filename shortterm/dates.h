@@ -3,22 +3,24 @@
  * The record of a thread in short-term memory: its clocks with their dates, and its dates that are
  * over.
  *
- *   `upper` of the mutator   the thread itself                     the thread; world stopped: the collecting thread; release
- *   room                     the thread, outside sections          the thread
- *   the others               the thread, in sections; world        same   program order; stopping the world
- *                            stopped: the collecting thread
+ *   `upper` of the   the thread itself                      the thread; world   release
+ *   mutator                                                 stopped: the
+ *                                                           collecting thread
+ *   room             the thread, outside sections           the thread
+ *   the others       the thread, in sections; world         same                program order;
+ *                    stopped: the collecting thread                             stopping the world
  */
 #ifndef SGC_SHORTTERM_DATES_H
 #define SGC_SHORTTERM_DATES_H
 
 #include "gc/threads/mutator.h"
 #include "gc/threads/upper.h"
-#include "shortterm/date_buffer.h"
+#include "shortterm/dates/date_list.h"
+#include "shortterm/dates/time_rules.h"
 #include "shortterm/settings.h"
-#include "shortterm/time_rules.h"
 
-/* A clock beside the thread's own one.  Its regions' lists are made when the first region is refreshed by it, and so are those
- * of the own clock and of global time. */
+/* A clock beside the thread's own one.  Its regions' lists are made when the first region is
+ * refreshed by it, and so are those of the own clock and of global time. */
 struct SGC_clock {
     struct sgc_dates *dates;
     struct SGC_clock *next, *prev;      /* of the same thread */
@@ -27,27 +29,31 @@ struct SGC_clock {
 };
 
 struct sgc_dates {
-    uint32_t room;                      /* extensions below go the common way: the largest + 1; 0: none does */
+    uint32_t room;                      /* extensions below go the common way; 0: none does */
     uint32_t phase;                     /* of global time, while it takes part */
     bool in_time;                       /* it takes part, */
     bool out_for_now;                   /* or would, but that it blocks */
     bool blocked;                       /* within GC_do_blocking: nothing of this may be touched */
-    bool leaving;                       /* it ends: none of its dates counts as one of a page's owner any more */
+    bool leaving;                       /* it ends: no date of it counts as an owner's any more */
     struct sgc_date_buffer local, global;
     struct sgc_date_buffer local_regions, global_regions;
     struct SGC_clock *clocks;
     struct sgc_date_queue expired;      /* not taken off yet */
-    const struct sgc_date_page *expire_to;  /* the last page that a call of sgc_expire takes dates from; NULL: it is done */
+    const struct sgc_date_page *expire_to;  /* the last page that a call of sgc_expire takes dates
+                                             * from; NULL: it is done */
     struct sgc_date_pool pool;
     uint64_t ticks, global_ticks;       /* that counted */
     uint64_t ticks_seen;                /* verify: by the last collection, */
     uint32_t still;                     /* and so many before it */
     uint32_t unchecked;                 /* verify: ticks since the last check */
-    uint32_t pages;                     /* verify: of dates of objects, begun since the last collection, which writes it, too */
-    uint32_t due;                       /* verify: so many of the first in `expired` the last collection has left to it */
+    uint32_t pages;                     /* verify: of dates of objects, begun since the last
+                                         * collection, which writes it, too */
+    uint32_t due;                       /* verify: so many of the first in `expired` the last
+                                         * collection has left to it */
     uint64_t freed, freed_bytes;
     struct sgc_mutator *owner;
-    uintptr_t calling;                  /* where it stood when it called what is to be done before an object goes; 0: not now */
+    uintptr_t calling;                  /* where it stood when it called what is to be done before
+                                         * an object goes; 0: not now */
     uintptr_t serial;                   /* no other thread's, ever */
     size_t bytes;                       /* of this record */
 };
@@ -77,17 +83,9 @@ struct sgc_dates *sgc_dates_make(struct sgc_mutator *self);
 /* The common way is open to the thread again. */
 void sgc_dates_open(struct sgc_dates *d);
 
-/* Makes the thread's lists of global dates of objects, if it has none.  False if there is no
- * memory.  On the thread, outside sections. */
-bool sgc_dates_make_global(struct sgc_dates *d);
-
 /* Makes `count` lists for the buffer, if it has none.  False if there is no memory.  On the thread,
  * outside sections. */
 bool sgc_dates_make_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, uint32_t count);
-
-/* Forgets the dates of a buffer, and gives its lists back.  On the thread outside sections, on the
- * one that buries it, or (self NULL) where no other thread runs. */
-void sgc_dates_release_lists(struct sgc_dates *d, struct sgc_date_buffer *buffer, struct sgc_section *self);
 
 /* Forgets the thread's dates of global time, of objects and of regions, and gives their lists back.
  * On the thread outside sections, on the one that buries it, or (self NULL) where no other thread
@@ -97,9 +95,6 @@ void sgc_dates_forget_global(struct sgc_dates *d, struct sgc_section *self);
 /* Releases a clock of the thread, and forgets its dates.  On the thread outside sections, on the
  * one that buries it, or (self NULL) where no other thread runs. */
 void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct sgc_section *self);
-
-/* Calls fn for each of its buffers, those without lists, too. */
-void sgc_dates_each_buffer(const struct sgc_dates *d, void (*fn)(void *arg, const struct sgc_date_buffer *buffer), void *arg);
 
 /* Calls fn for each stretch of dates of objects, over or not: those that are counted where dates
  * are counted.  World stopped. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking dates off: shortterm/expire.h. */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
+#include "gc/api/objects.h"
 #include "shortterm/expire.h"
 
-#include "alloc/drop.h"
 #include "alloc/free.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/finalize/finalize.h"
-#include "platform/brief.h"
-#include "shortterm/counts.h"
+#include "gc/finalize/register.h"
+#include "platform/section/brief.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/expiry_procs.h"
-#include "shortterm/named.h"
+#include "shortterm/start.h"
 #include "sgc_shortterm.h"
 
 /* The dates that one section has taken off. */
@@ -23,8 +23,9 @@ struct batch {
 
 /* ---- the queue: in a section ---- */
 
-/* The queue's first page is used up.  The page leaves the queue before `begin` is that of the next one: a jump in between skips
- * some dates, and takes none off twice.  Its mark of the end goes when nobody reads it any more. */
+/* The queue's first page is used up.  The page leaves the queue before `begin` is that of the next
+ * one: a jump in between skips some dates, and takes none off twice.  Its mark of the end goes when
+ * nobody reads it any more. */
 static void leave_page(struct sgc_dates *d, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
@@ -46,7 +47,8 @@ static void leave_page(struct sgc_dates *d, struct batch *b)
     b->last = page;
 }
 
-/* Dates of the queue's first page, up to its end.  Each is in the queue no more before it is taken off. */
+/* Dates of the queue's first page, up to its end.  Each is in the queue no more before it is taken
+ * off. */
 static void take_page(struct sgc_dates *d, uint32_t max, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
@@ -111,6 +113,7 @@ static bool may_free(struct sgc_dates *d, uintptr_t object)
     size_t granule = sgc_granule_number(object);
     struct sgc_object o;
 
+    sgc_assert(sgc_heap_contains(object));
     if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_freeable(granule))
         return false;
     if (!may_go(d, object) || !sgc_object_find(object, &o) || o.start != object || is_tracers(&o)) {
@@ -157,6 +160,7 @@ static void free_objects(struct sgc_dates *d, uintptr_t *object, uint32_t count)
 
 void sgc_expire_object(struct sgc_dates *d, uintptr_t object)
 {
+    sgc_assert(sgc_mutator_mine(d->owner) && sgc_heap_contains(object));
     if (!must_check() || may_free(d, object))
         note_freed(d, sgc_drop_one(&d->owner->cache, object));
 }
@@ -177,6 +181,7 @@ static uint32_t expire_batch(struct sgc_dates *d, size_t max, bool begins)
     if (begins)
         d->expire_to = d->expired.last;
     take_some(d, max, &b);
+    sgc_assert(b.objects <= b.taken && b.taken <= SGC_DROP_MAX);
     sgc_section_leave(section);
     if (b.first != NULL)
         sgc_date_pages_give(&d->pool, b.first, b.last, section);
@@ -202,6 +207,7 @@ static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uint
     *object = 0;
     if ((date & SGC_DATE_OTHER) != 0 || !sgc_counts_easy(granule, &own))
         return false;
+    sgc_assert(queue->begin < sgc_date_words && sgc_heap_contains(date));
     queue->begin += sgc_shortterm.words;
     if (!sgc_counts_take_easily(granule, own))
         return true;
@@ -229,7 +235,8 @@ void sgc_expire_one(struct sgc_dates *d)
     size_t uncollectable = 0;
     bool done = false;
 
-    sgc_assert(sgc_dates_ok(d));
+    sgc_assert(sgc_dates_ok(d) && sgc_mutator_mine(d->owner));
+    sgc_assert(sgc_shortterm.counts && sgc_shortterm.words == 1);
     if (__builtin_expect(d->calling == 0 && !must_check(), 1)) {
         sgc_brief_enter(&cache->section);
         done = take_first(d, cache, &object, &uncollectable);
@@ -249,6 +256,7 @@ size_t sgc_expire(struct sgc_dates *d, size_t max)
     size_t taken = 0;
 
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
+    sgc_assert(sgc_shortterm.counts || d->expired.first == NULL);
     if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
     while (taken < max && d->expired.first != NULL && (taken == 0 || d->expire_to != NULL))
@@ -312,25 +320,4 @@ int SGC_dates(const void *object)
     if (sgc_counts.of != NULL && is_own_object(object))
         return sgc_counts_of(sgc_granule_number((uintptr_t)object));
     return sgc_counts.of != NULL && sgc_named_object((uintptr_t)object, &o) == 0 ? sgc_counts_of(o.granule) : -1;
-}
-
-static void say_kept(uintptr_t object, int dates)
-{
-    static SGC_STATE sgc_a32_t reported;
-
-    if (sgc_a32_swap(&reported, 1) == 0)
-        sgc_warn("GC_free(%p): the object has %d expiration dates, so it is not freed now but when they are over; this is said "
-                 "once. Free only objects that were never refreshed", (void *)object, dates);
-}
-
-bool sgc_expire_keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
-{
-    int dates = sgc_counts_of(sgc_granule_number(object));
-
-    sgc_assert(sgc_mutator_mine(self));
-    if (dates != 0 && freed)
-        say_kept(object, dates);
-    if (dates == 0 && sgc_counts.of != NULL && sgc_counts_ready(sgc_granule_number(object)))
-        sgc_counts_free(sgc_granule_number(object));
-    return dates != 0;
 }

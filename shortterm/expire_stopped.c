@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking dates off with the world stopped, and counting anew: shortterm/expire_stopped.h. */
-#include "gc/api/internal.h"
-#include "shortterm/expire_stopped.h"
+/* Taking dates off with the world stopped, and counting anew: shortterm/expire.h. */
+#include "gc/api/api.h"
+#include "gc/api/objects.h"
+#include "shortterm/expire.h"
 
 #include "alloc/large/span.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/whole_heap.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "gc/pacing/pacing.h"
-#include "shortterm/counts.h"
-#include "shortterm/expire.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/expiry_procs.h"
 #include "shortterm/holds.h"
 #include "shortterm/orphan_dates.h"
-#include "shortterm/verify.h"
 
 /* ---- taking off ---- */
 
@@ -87,7 +86,8 @@ static void filter(struct sgc_dates *d)
     sgc_expire_go_on(d);
 }
 
-void sgc_expire_stopped(void)
+/* Takes off dates that are over, and frees the objects that expire by that. */
+static void take_off_all(void)
 {
     sgc_assert(sgc_shortterm.words == 1);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next) {
@@ -98,24 +98,6 @@ void sgc_expire_stopped(void)
     }
 }
 
-/* ---- after a mark ---- */
-
-/* Is no object there that the mark has reached? */
-static bool is_gone(size_t granule)
-{
-    uintptr_t start = (uintptr_t)sgc_granule_address(granule);
-    struct sgc_object o;
-
-    return !sgc_object_slot(start, &o) || o.start != start || !sgc_walk_marked(&o);
-}
-
-void sgc_expire_marked(void)
-{
-    sgc_assert(sgc_stopped_by_self());
-    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
-        sgc_counts_forget_gone(is_gone);
-}
-
 /* ---- counting anew ---- */
 
 /* A thread that ends hands its dates to others, and may be in the middle of that. */
@@ -123,6 +105,7 @@ static bool is_own(const struct sgc_dates *d, uintptr_t object)
 {
     uint32_t page = sgc_page_number(object);
 
+    sgc_assert(sgc_page_ok(page));
     return d != NULL && !d->leaving && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL &&
            sgc_page_owner(page) == d->owner->cache.id;
 }
@@ -154,15 +137,42 @@ static void count_hold(void *raw, struct sgc_range range)
         sgc_counts_add(sgc_granule_number(object), false);
 }
 
-void sgc_count_dates_again(void)
+/* Each as one of the owner of the object's page, or of another thread, as things are now. */
+static void count_again(void)
 {
-    if (!sgc_counts_doubted())
-        return;
     sgc_counts_wipe();
     sgc_holds_visit(count_hold, NULL);
-    sgc_verify_visit_gone(count_dates, NULL);
+    sgc_date_queue_visit(&sgc_orphan_dates_over, count_dates, NULL);
+    sgc_date_list_visit(&sgc_unheld, count_dates, NULL);
     sgc_orphan_dates_visit_objects(count_dates, NULL);
     for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         if (sgc_dates_of(m) != NULL)
             sgc_dates_visit_objects(sgc_dates_of(m), count_dates, sgc_dates_of(m));
+}
+
+void sgc_expire_stopped(void)
+{
+    sgc_assert(sgc_stopped_by_self() && sgc_shortterm.counts && sgc_counts.of != NULL);
+    if (!sgc_verifies())
+        take_off_all();
+    if (sgc_counts_doubted())
+        count_again();
+}
+
+/* ---- after a mark ---- */
+
+/* Is no object there that the mark has reached? */
+static bool is_gone(size_t granule)
+{
+    uintptr_t start = (uintptr_t)sgc_granule_address(granule);
+    struct sgc_object o;
+
+    return !sgc_object_slot(start, &o) || o.start != start || !sgc_walk_marked(&o);
+}
+
+void sgc_expire_marked(void)
+{
+    sgc_assert(sgc_stopped_by_self());
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
+        sgc_counts_forget_gone(is_gone);
 }

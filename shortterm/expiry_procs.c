@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-#include "gc/api/internal.h"
-#include "gc/finalize/finalize.h"
+#include "gc/api/api.h"
+#include "gc/finalize/register.h"
 #include "gc/inspect/inspect.h"
 #include "gc/threads/world.h"
-#include "shortterm/named.h"
+#include "shortterm/start.h"
 #include "sgc_shortterm.h"
 
 /* 1: a function was set.  Written by the thread that sets one, before that is registered; read,
@@ -19,6 +19,7 @@ static int call_for(uintptr_t object, SGC_expiry_proc proc)
 {
     struct sgc_object o;
 
+    sgc_assert(proc != NULL && sgc_heap_contains(object));
     return proc((void *)(sgc_object_find(object, &o) ? sgc_api_client_address(&o) : object));
 }
 
@@ -33,6 +34,7 @@ static int set(struct sgc_mutator *self, uintptr_t object, SGC_expiry_proc proc)
 {
     struct sgc_finalizer f = { call, (void *)proc, SGC_NO_ORDER, 0 }, old;
 
+    sgc_assert(sgc_mutator_mine(self) && proc != NULL);
     switch (sgc_finalizer_set(self, object, &f, &old)) {
     case SGC_REGISTERED:
     case SGC_REGISTERED_AGAIN:
@@ -81,6 +83,7 @@ bool sgc_expiry_used(void)
 
 bool sgc_expiry_calling(struct sgc_dates *d)
 {
+    sgc_assert(sgc_mutator_mine(d->owner));
     if (d->calling != 0 && sgc_mutator_left(d->owner, d->calling, sgc_stack_pointer()))
         d->calling = 0;
     return d->calling != 0;

@@ -17,9 +17,9 @@ enum sgc_expiry_answer {
     SGC_EXPIRY_FREE,            /* it may be freed, and nothing is registered for it any more */
 };
 
-/* The object has no date any more, and the calling thread has it to itself: calls its function, once.  While that runs the
- * thread takes no dates off (sgc_expiry_calling), but for those of holds that it gives up.  On the thread of the dates, outside
- * sections. */
+/* The object has no date any more, and the calling thread has it to itself: calls its function,
+ * once.  While that runs the thread takes no dates off (sgc_expiry_calling), but for those of holds
+ * that it gives up.  On the thread of the dates, outside sections. */
 enum sgc_expiry_answer sgc_expiry_ask(struct sgc_dates *d, uintptr_t object);
 
 /* Has the object, which begins there, such a function?  World stopped by the caller. */

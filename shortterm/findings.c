@@ -5,9 +5,12 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "gc/api/internal.h"
+#include "alloc/object.h"
+#include "gc/api/api.h"
 #include "gc/inspect/inspect.h"
 #include "platform/platform.h"
+#include "shortterm/global_time.h"
+#include "shortterm/orphan_dates.h"
 
 struct findings {
     struct sgc_finding *of;
@@ -19,11 +22,6 @@ SGC_STATE static sgc_a32_t waiting;
 
 /* ---- in a pause ---- */
 
-bool sgc_findings_wait(void)
-{
-    return sgc_a32_load(&waiting) != 0;
-}
-
 static size_t bytes_of(uint32_t room)
 {
     return sgc_round_up(room * sizeof(struct sgc_finding), sgc_os_page_size());
@@ -31,6 +29,7 @@ static size_t bytes_of(uint32_t room)
 
 static void release(struct findings *f)
 {
+    sgc_assert(f->count <= f->room && (f->room == 0 || f->of != NULL));
     if (f->room != 0)
         sgc_mem_release(f->of, bytes_of(f->room));
     *f = (struct findings){ .of = NULL };
@@ -40,6 +39,7 @@ static bool grow(void)
 {
     struct findings larger = { .count = findings.count, .room = findings.room == 0 ? 16 : 2 * findings.room };
 
+    sgc_assert(findings.count == findings.room);
     larger.of = sgc_mem_obtain(bytes_of(larger.room));
     if (larger.of == NULL)
         return false;
@@ -50,7 +50,8 @@ static bool grow(void)
     return true;
 }
 
-struct sgc_finding *sgc_findings_add(int kind)
+/* A new one, to be filled; it has no `objects` yet.  NULL: the system has no memory for more. */
+static struct sgc_finding *add_finding(int kind)
 {
     struct sgc_finding *f;
 
@@ -67,10 +68,11 @@ struct sgc_finding *sgc_findings_at(int kind, const void *place)
 {
     struct sgc_finding *f;
 
+    sgc_assert(sgc_stopped_by_self());
     for (uint32_t i = 0; i < findings.count; i++)
         if (findings.of[i].of.kind == kind && findings.of[i].of.refreshed_at == place)
             return &findings.of[i];
-    f = sgc_findings_add(kind);
+    f = add_finding(kind);
     if (f != NULL)
         f->of.refreshed_at = place;
     return f;
@@ -92,6 +94,83 @@ void sgc_findings_set_way(struct sgc_finding *f, struct sgc_ways *w)
     f->of.held = sgc_ways_trace(w, (uintptr_t)f->of.object);
     sgc_assert(f->of.held != SGC_HELD_BY_NOTHING);
     sgc_ways_visit(w, keep_step, f);
+}
+
+/* ---- clocks that stand still ---- */
+
+enum {
+    STILL_CYCLES = 8,                   /* a clock that has not gone on in so many collections */
+    STILL_BYTES = 64 << 10,             /* stands still, if it keeps so much */
+};
+
+SGC_STATE static struct { uint32_t phase, cycles; } still;      /* global time */
+
+static void add_bytes(void *arg, uintptr_t *from, uintptr_t *end)
+{
+    struct sgc_object o;
+
+    sgc_assert(from < end && (end - from) % 2 == 0);
+    for (; from < end; from += 2)
+        if (sgc_object_find(*from, &o))
+            *(size_t *)arg += o.bytes;
+}
+
+static size_t bytes_in(const struct sgc_date_buffer *buffer)
+{
+    size_t bytes = 0;
+
+    sgc_date_buffer_visit(buffer, add_bytes, &bytes);
+    return bytes;
+}
+
+static void add_still(const struct sgc_mutator *m, bool global, size_t bytes)
+{
+    struct sgc_finding *f = add_finding(SGC_FINDING_STILL);
+
+    sgc_assert(bytes >= STILL_BYTES);
+    if (f == NULL)
+        return;
+    f->of.objects = 1;
+    f->of.global = global;
+    f->of.bytes = bytes;
+    f->of.steps = STILL_CYCLES;
+    f->of.thread = m->tid;
+}
+
+/* Said once, until it goes on. */
+static void check_clock(struct sgc_dates *d)
+{
+    sgc_assert(d->ticks >= d->ticks_seen);
+    d->still = d->ticks == d->ticks_seen ? d->still + 1 : 0;
+    d->ticks_seen = d->ticks;
+    if (d->still == STILL_CYCLES && bytes_in(&d->local) >= STILL_BYTES)
+        add_still(d->owner, false, bytes_in(&d->local));
+}
+
+static void check_global_time(void)
+{
+    size_t bytes = 0;
+
+    still.cycles = sgc_time_threads() != 0 && sgc_time_phase() == still.phase ? still.cycles + 1 : 0;
+    still.phase = sgc_time_phase();
+    if (still.cycles != STILL_CYCLES)
+        return;
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (sgc_dates_of(m) != NULL)
+            bytes += bytes_in(&sgc_dates_of(m)->global);
+    sgc_orphan_dates_visit_objects(add_bytes, &bytes);
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && bytes >= STILL_BYTES; m = m->next)
+        if (sgc_dates_of(m) != NULL && sgc_dates_of(m)->in_time && sgc_dates_of(m)->phase == still.phase)
+            add_still(m, true, bytes);
+}
+
+void sgc_findings_of_clocks(void)
+{
+    sgc_assert(sgc_stopped_by_self() && sgc_verifies());
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (sgc_dates_of(m) != NULL)
+            check_clock(sgc_dates_of(m));
+    check_global_time();
 }
 
 /* ---- telling ---- */
@@ -186,10 +265,13 @@ static struct findings take(struct sgc_mutator *self)
 
 size_t sgc_findings_tell(struct sgc_mutator *self, SGC_finding_proc proc, void *data)
 {
-    struct findings mine = take(self);
+    struct findings mine;
     size_t objects = 0;
 
     sgc_assert(sgc_mutator_mine(self));
+    if (sgc_a32_load(&waiting) == 0)
+        return 0;
+    mine = take(self);
     for (int certainty = SGC_FINDING_CERTAIN; certainty <= SGC_FINDING_POSSIBLE; certainty++)
         for (uint32_t i = 0; i < mine.count; i++) {
             struct sgc_finding *f = &mine.of[i];

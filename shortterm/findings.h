@@ -2,9 +2,11 @@
 /*
  * Findings of verify that it has not told yet.
  *
- *   all       the collecting thread, in a pause; a thread that tells,   same         the GC lock
- *             with the GC lock
- *   waiting   written with `all`                                       any thread   relaxed: a hint that there are some
+ *   all       the collecting thread, in a pause; a      same         the GC lock
+ *             thread that tells, with the GC lock
+ *   waiting   written with `all`                        any thread   relaxed: a hint that there are
+ *                                                                    some
+ *   still     the collecting thread, in a pause         same         the GC lock
  */
 #ifndef SGC_SHORTTERM_FINDINGS_H
 #define SGC_SHORTTERM_FINDINGS_H
@@ -22,21 +24,20 @@ struct sgc_finding {
     struct SGC_step way[SGC_FINDING_STEPS];
 };
 
-/* Is there anything to tell? */
-bool sgc_findings_wait(void);
-
-/* A new one, to be filled; it has no `objects` yet.  NULL: the system has no memory for more.  In a pause. */
-struct sgc_finding *sgc_findings_add(int kind);
-
-/* The finding of that kind and place that waits, or a new one; NULL: the system has no memory for
- * more.  In a pause. */
+/* The finding of that kind and place that waits, or a new one, to be filled, which has no `objects`
+ * yet; NULL: the system has no memory for more.  In a pause. */
 struct sgc_finding *sgc_findings_at(int kind, const void *place);
 
 /* Keeps in the finding the way that the search has found to its object.  In a pause. */
 void sgc_findings_set_way(struct sgc_finding *f, struct sgc_ways *w);
 
-/* Tells all that wait, the surest first, to the program's function, or else in messages; returns of how many objects and
- * clocks.  On a mutator, outside sections and without the GC lock. */
+/* Makes findings of clocks that stand still while their dates keep memory.  World stopped, once a
+ * collection. */
+void sgc_findings_of_clocks(void);
+
+/* Tells all that wait, if there are any: the surest first, to the program's function, or else in
+ * messages; returns of how many objects and clocks.  On a mutator, outside sections and without the
+ * GC lock. */
 size_t sgc_findings_tell(struct sgc_mutator *self, SGC_finding_proc proc, void *data);
 
 #endif

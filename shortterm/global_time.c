@@ -30,9 +30,11 @@ static bool join(struct sgc_dates *d)
 
 bool sgc_time_enter(struct sgc_dates *d)
 {
+    uint32_t lists = sgc_shortterm.extension + 1 + SGC_TIME_LATER;
     bool done = d->in_time;
 
-    if (done || !sgc_dates_make_global(d))
+    sgc_assert(sgc_mutator_mine(d->owner));
+    if (done || !sgc_dates_make_lists(d, &d->global, lists))
         return done;
     sgc_section_enter(section_of(d));
     done = join(d);
@@ -58,6 +60,7 @@ bool sgc_time_exit(struct sgc_dates *d)
 {
     bool was;
 
+    sgc_assert(sgc_mutator_mine(d->owner));
     sgc_section_enter(section_of(d));
     was = leave(d);
     sgc_section_leave(section_of(d));
@@ -76,7 +79,7 @@ bool sgc_time_pass(struct sgc_dates *d)
     bool passes;
 
     sgc_section_enter(section_of(d));
-    word = sgc_aw_load_acq(&now);               /* in the section: a stop may change it, and the phase with it */
+    word = sgc_aw_load_acq(&now);       /* in the section: a stop may change it, and the phase */
     sgc_assert(d->in_time && sgc_date_buffer_ok(&d->global));
     passes = !sgc_time_ticked(word, d->phase);
     if (passes) {
@@ -109,6 +112,7 @@ void sgc_time_count_again(void)
 
         if (d == NULL || !d->in_time)
             continue;
+        sgc_assert(d->phase == sgc_time_now(word) || d->phase == sgc_time_now(word) + 1);
         active++;
         waiting += d->phase == sgc_time_now(word);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds: shortterm/holds.h. */
+/* Holds, and the public functions for them: shortterm/holds.h. */
+#include "gc/api/api.h"
 #include "shortterm/holds.h"
 
 #include <errno.h>
@@ -7,10 +8,11 @@
 #include "alloc/object.h"
 #include "alloc/small/cache.h"
 #include "gc/finalize/address_tree.h"
-#include "gc/finalize/finalize.h"
-#include "gc/threads/mutator.h"
-#include "shortterm/counts.h"
-#include "shortterm/settings.h"
+#include "gc/finalize/register.h"
+#include "shortterm/dates/counts.h"
+#include "shortterm/expire.h"
+#include "shortterm/start.h"
+#include "sgc_shortterm.h"
 
 /* On the object's unit of the tree. */
 struct hold {
@@ -28,18 +30,44 @@ bool sgc_held(uintptr_t object)
     return !sgc_tree_empty(&holds) && sgc_tree_value(&holds, object) != 0;
 }
 
-bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object)
+/* ---- holds that were taken back: verify ---- */
+
+SGC_STATE struct sgc_date_list sgc_unheld = { &sgc_dates_none, NULL, NULL };
+
+bool sgc_unheld_note(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
+{
+    sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner) && sgc_shortterm_locked());
+    sgc_assert(sgc_date_object(object) == object && sgc_shortterm.words == 2);
+    if (*sgc_unheld.next == SGC_DATES_END) {
+        if (d->pool.first == NULL)
+            return false;
+        sgc_date_list_extend(&sgc_unheld, &d->pool);
+    }
+    sgc_unheld.next[1] = caller;
+    *sgc_unheld.next = object | SGC_DATE_OTHER;
+    sgc_unheld.next += 2;
+    return true;
+}
+
+/* ---- one hold more ---- */
+
+/* Makes room for it, also where dates are counted: a hold is one that is not the owner's.  False:
+ * there is no memory.  On the thread, outside sections. */
+static bool reach(struct sgc_mutator *self, uintptr_t object)
 {
     return sgc_nodes_reserve(&self->nodes, sgc_section_of(self)) && sgc_tree_reach(&holds, object) &&
            (!sgc_shortterm.counts || sgc_counts_prepare(sgc_granule_number(object)));
 }
 
-int sgc_hold(struct sgc_mutator *self, uintptr_t object)
+/* The object that begins there is held once more; an error number.  Under the lock, after
+ * `reach`. */
+static int hold(struct sgc_mutator *self, uintptr_t object)
 {
     sgc_aw_t *unit = sgc_tree_entry(&holds, &self->nodes, object).unit;
     struct hold *h = (struct hold *)sgc_aw_load_acq(unit);
 
     sgc_assert(sgc_registrable(object) && (h == NULL || h->object == object));
+    sgc_assert(sgc_shortterm_locked() && (h == NULL || h->count != 0));
     if (!sgc_object_starts(object))
         return ESTALE;
     if (h != NULL) {
@@ -56,11 +84,32 @@ int sgc_hold(struct sgc_mutator *self, uintptr_t object)
     return 0;
 }
 
-int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last)
+int SGC_hold(void *object)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+    struct sgc_object o;
+
+    if (d == NULL || (error = sgc_named_object((uintptr_t)object, &o)) != 0)
+        return error;
+    if (!reach(d->owner, o.start))
+        return ENOMEM;
+    sgc_shortterm_lock(sgc_section_of(d->owner));
+    error = hold(d->owner, o.start);
+    sgc_shortterm_unlock(sgc_section_of(d->owner));
+    return error;
+}
+
+/* ---- one hold less ---- */
+
+/* The object that begins there is held once less; an error number.  *last: nobody holds it any
+ * more, and the caller has to take off the date that counts for that.  Under the lock. */
+static int unhold(struct sgc_mutator *self, uintptr_t object, bool *last)
 {
     sgc_aw_t *unit = sgc_tree_find(&holds, object);
     struct hold *h = unit != NULL ? (struct hold *)sgc_aw_load_acq(unit) : NULL;
 
+    sgc_assert(sgc_shortterm_locked() && !*last);
     if (h == NULL)
         return EINVAL;
     sgc_assert(h->object == object && h->count != 0);
@@ -71,6 +120,40 @@ int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last)
     sgc_node_give(&self->nodes, SGC_NODE_RECORD, h);
     *last = true;
     return 0;
+}
+
+/* The last hold's date is over, and was the object's last one.  Under the lock. */
+static bool has_expired(struct sgc_dates *d, uintptr_t object, uintptr_t caller)
+{
+    bool kept = sgc_verifies() && sgc_unheld_note(d, object, caller);
+
+    sgc_assert(sgc_shortterm_locked());
+    if (!sgc_shortterm.counts || kept)
+        return false;
+    return sgc_counts_take(sgc_granule_number(object), true) && !sgc_verifies();
+}
+
+int SGC_unhold(void *object)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    struct sgc_object o;
+    bool last = false;
+
+    if (d == NULL)
+        return error;
+    if (sgc_named_object((uintptr_t)object, &o) != 0)
+        return EINVAL;                  /* what is held is there */
+    if (sgc_verifies())
+        sgc_date_pool_fill(&d->pool, sgc_section_of(d->owner));
+    sgc_shortterm_lock(sgc_section_of(d->owner));
+    error = unhold(d->owner, o.start, &last);
+    last = last && has_expired(d, o.start, caller);
+    sgc_shortterm_unlock(sgc_section_of(d->owner));
+    if (last)
+        sgc_expire_object(d, o.start);
+    return error;
 }
 
 /* ---- roots ---- */

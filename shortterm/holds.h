@@ -2,31 +2,33 @@
 /*
  * Holds: dates without an end, which are no thread's.
  *
- *   the tree    under the lock of the pages of dates; world stopped: who visits      same, and anybody in a section: acquire
- *   a hold      under that lock                                                      same; world stopped: who visits
+ *   the tree     under the lock of short-term memory;      same, and anybody in a section: acquire
+ *                world stopped: a visit
+ *   a hold       under that lock                           same; world stopped: a visit
+ *   sgc_unheld   under that lock; world stopped: the       same
+ *                collecting thread
  */
 #ifndef SGC_SHORTTERM_HOLDS_H
 #define SGC_SHORTTERM_HOLDS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "shortterm/dates.h"
 
-struct sgc_mutator;
 struct sgc_range;
 
-/* Room for one hold more, also where dates are counted: a hold is one that is not the owner's.  False: there is no memory.  On
- * the thread, outside sections. */
-bool sgc_holds_reach(struct sgc_mutator *self, uintptr_t object);
-
-/* An object that begins there is held once more, or once less; an error number.  Under the lock, the first after
- * sgc_holds_reach.  *last: nobody holds it any more, and the caller has to take off the date that counts for that. */
-int sgc_hold(struct sgc_mutator *self, uintptr_t object);
-int sgc_unhold(struct sgc_mutator *self, uintptr_t object, bool *last);
-
-/* Does anybody hold the object, which begins there?  In a section: in between a collection takes parts of the tree away. */
+/* Does anybody hold the object, which begins there?  In a section: in between a collection takes
+ * parts of the tree away. */
 bool sgc_held(uintptr_t object);
 
 /* Calls fn for the words that say which objects are held.  World stopped. */
 void sgc_holds_visit(void (*fn)(void *arg, struct sgc_range range), void *arg);
+
+/* verify: dates that are over and were no thread's, until the next collection takes them off: the
+ * last holds of objects, when they are taken back, and dates of objects whose expiry procedures
+ * have been called. */
+extern struct sgc_date_list sgc_unheld;
+
+/* Such a date, which is counted as one of another thread's, given at `caller`.  False: there is no
+ * page for it.  On the thread, under the lock. */
+bool sgc_unheld_note(struct sgc_dates *d, uintptr_t object, uintptr_t caller);
 
 #endif

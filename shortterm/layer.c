@@ -5,10 +5,8 @@
 
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"
-#include "shortterm/counts.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/expire.h"
-#include "shortterm/expire_stopped.h"
-#include "shortterm/expired.h"
 #include "shortterm/global_time.h"
 #include "shortterm/holds.h"
 #include "shortterm/orphan_dates.h"
@@ -36,6 +34,7 @@ static void visit_hold(void *raw, struct sgc_range range)
 {
     const struct visit *v = raw;
 
+    sgc_assert(range.lo < range.hi);
     v->fn(v->arg, NULL, range);
 }
 
@@ -59,10 +58,8 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
 static void stopped(void)
 {
     sgc_time_count_again();
-    if (sgc_shortterm.counts && !sgc_verifies())
-        sgc_expire_stopped();
     if (sgc_shortterm.counts)
-        sgc_count_dates_again();
+        sgc_expire_stopped();
     sgc_watch_stopped();
 }
 
@@ -104,6 +101,7 @@ static void active(struct sgc_mutator *self)
  * objects may make dates, and clocks. */
 static void end_own_clocks(struct sgc_dates *d)
 {
+    sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
     while (d->clocks != NULL)
         sgc_clock_release(d, d->clocks);
     for (uint32_t i = 0; i <= sgc_shortterm.extension; i++)
@@ -129,7 +127,7 @@ static void thread_over(struct sgc_mutator *self)
 
     if (d == NULL)
         return;
-    d->calling = 0;                     /* however it has left a call: its stack may be as deep again by now */
+    d->calling = 0;                     /* its stack may be as deep again as when it left a call */
     end_own_clocks(d);
     sgc_time_exit(d);
     sgc_regions_leave(d);
@@ -146,6 +144,7 @@ static void vanished(struct sgc_mutator *m)
 
     if (d == NULL)
         return;
+    sgc_assert(d->owner == m);
     sgc_time_gone(d);
     sgc_regions_vanished(d, !m->gone);
     if (!m->gone)
@@ -160,18 +159,48 @@ static bool is_held(struct sgc_mutator *self, uintptr_t object)
 {
     bool held;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_heap_contains(object));
     sgc_section_enter(sgc_section_of(self));
     held = sgc_held(object);
     sgc_section_leave(sgc_section_of(self));
     return held;
 }
 
+static void say_kept(uintptr_t object, int dates)
+{
+    static SGC_STATE sgc_a32_t reported;
+
+    sgc_assert(dates > 0);
+    if (sgc_a32_swap(&reported, 1) == 0)
+        sgc_warn("GC_free(%p): the object has %d expiration dates, so it is not freed now but when they are over; this is said "
+                 "once. Free only objects that were never refreshed", (void *)object, dates);
+}
+
+/* Has it dates, and stays?  If not, and the program has said that it may be freed, that is over. */
+static bool has_dates(uintptr_t object, bool freed)
+{
+    int dates = sgc_counts_of(sgc_granule_number(object));
+
+    if (dates != 0 && freed)
+        say_kept(object, dates);
+    if (dates == 0 && sgc_counts.of != NULL && sgc_counts_ready(sgc_granule_number(object)))
+        sgc_counts_free(sgc_granule_number(object));
+    return dates != 0;
+}
+
+/* verify: an object that has expired is freed by hand. */
+static void forget_expired(uintptr_t object)
+{
+    if (sgc_counts_expired(sgc_granule_number(object)))
+        sgc_counts_note_expired(sgc_granule_number(object), false);
+}
+
 static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
 {
-    bool keeps = is_held(self, object) || sgc_expire_keeps(self, object, freed);
+    bool keeps = is_held(self, object) || has_dates(object, freed);
 
     if (!keeps && sgc_verifies())
-        sgc_expired_forget(object);
+        forget_expired(object);
     if (!keeps)
         sgc_watch_in_vain(self, sgc_page_number(object));
     return keeps;
@@ -186,18 +215,19 @@ static bool owns(const struct sgc_object *o)
 
 static void before_fork(void)
 {
-    sgc_date_pages_lock(sgc_section_self());
+    sgc_shortterm_lock(sgc_section_self());
 }
 
 static void after_fork_parent(void)
 {
-    sgc_date_pages_unlock(sgc_section_self());
+    sgc_assert(sgc_shortterm_locked());
+    sgc_shortterm_unlock(sgc_section_self());
 }
 
 static void after_fork_child(struct sgc_mutator *self)
 {
     (void)self;
-    sgc_date_pages_after_fork();
+    sgc_shortterm_lock_reset();
     sgc_time_count_again();
 }
 

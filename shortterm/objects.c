@@ -2,18 +2,18 @@
 /*
  * Objects that have a date from the beginning, and figures.  On any mutator.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "gc/collect/external_stop.h"
 #include "gc/config/public_vars.h"
-#include "shortterm/counts.h"
 #include "shortterm/dates.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/global_time.h"
 #include "shortterm/orphan_dates.h"
-#include "shortterm/refresh.h"
+#include "shortterm/start.h"
 #include "shortterm/verify.h"
 #include "sgc_shortterm.h"
 

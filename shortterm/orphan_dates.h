@@ -2,12 +2,13 @@
 /*
  * Dates of global time that threads have left which are no more, of objects and of regions.
  *
- * Other threads were promised time to refresh these themselves, so these dates are not over with their thread.  They are
- * over when global time has gone on, since the thread ended, as far as the longest date asks for; then a thread that makes a
- * global tick takes them off.  They are gathered, and wait together: those that come meanwhile wait for the next turn.
+ * Other threads were promised time to refresh these themselves, so these dates are not over with
+ * their thread.  They are over when global time has gone on, since the thread ended, as far as the
+ * longest date asks for; then a thread that makes a global tick takes them off.  They are gathered,
+ * and wait together: those that come meanwhile wait for the next turn.
  *
- *   all of it   under the lock of the pages of dates             same; world stopped: the collecting thread
- *   wait        likewise                                         anybody: relaxed, a hint
+ *   all of it   under the lock of short-term memory   same; world stopped: the collecting thread
+ *   wait        also under that lock                  anybody: relaxed, a hint
  */
 #ifndef SGC_SHORTTERM_ORPHAN_DATES_H
 #define SGC_SHORTTERM_ORPHAN_DATES_H
@@ -16,8 +17,8 @@
 
 extern sgc_a32_t sgc_orphan_dates_wait;
 
-/* Dates of objects that are over, and no thread's: with verify, until a collection has looked.  Under the lock; world
- * stopped: the collecting thread. */
+/* Dates of objects that are over, and no thread's: with verify, until a collection has looked.
+ * Under the lock; world stopped: the collecting thread. */
 extern struct sgc_date_queue sgc_orphan_dates_over;
 
 /* The thread ends: its lists of global time are empty afterwards, and with verify what it had to

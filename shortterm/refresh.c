@@ -2,16 +2,14 @@
 /*
  * Dates for objects: the common way inline, in a brief section, and everything else.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 
 #include "alloc/small/small.h"
-#include "shortterm/counts.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
-#include "shortterm/named.h"
-#include "shortterm/refresh.h"
 #include "shortterm/regions.h"
 #include "shortterm/start.h"
 #include "shortterm/watch.h"
@@ -19,8 +17,9 @@
 
 /* ---- the common way ---- */
 
-/* Is there an allocated small object of the heap that begins there?  A slot that its owner has claimed and not handed out looks
- * like one.  Outside sections a collection may exchange the bitmaps in between, and the answer be no: find, below, is exact. */
+/* Is there an allocated small object of the heap that begins there?  A slot that its owner has
+ * claimed and not handed out looks like one.  Outside sections a collection may exchange the
+ * bitmaps in between, and the answer be no: find, below, is exact. */
 __attribute__((always_inline))
 static inline bool is_object(const struct sgc_page *d, size_t granule)
 {
@@ -33,13 +32,14 @@ static inline bool is_object(const struct sgc_page *d, size_t granule)
 __attribute__((always_inline))
 static inline void append(struct sgc_date_list *list, uintptr_t date)
 {
+    sgc_assert(*list->next != SGC_DATES_END && date != SGC_DATES_END);
     *list->next = date;
     sgc_compiler_barrier();
     list->next++;
 }
 
-/* Can a date of an object there be counted, and is its page watched, so that GC_free asks for dates?  In the section in which
- * it is counted. */
+/* Can a date of an object there be counted, and is its page watched, so that GC_free asks for
+ * dates?  In the section in which it is counted. */
 __attribute__((always_inline))
 static inline bool is_countable(const struct sgc_page *d, size_t granule, enum sgc_watch why)
 {
@@ -53,6 +53,7 @@ static inline bool count_own(size_t granule)
     struct sgc_count *count = &sgc_counts.of[granule];
     uint8_t own = sgc_a8_load(&count->own);
 
+    sgc_assert(sgc_counts_ready(granule));
     if ((sgc_a8_load(&count->others) & SGC_COUNT_ALONE) != 0 || sgc_count_is_stuck(own))
         return false;
     sgc_a8_store(&count->own, (uint8_t)(own + 1));
@@ -75,6 +76,7 @@ static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
 {
     bool own = !o->span && sgc_page_owner(o->page) == d->owner->cache.id;
 
+    sgc_assert(sgc_object_ok(o));
     if (!sgc_shortterm.counts)
         return o->start;
     sgc_watch_page(o->page, own);
@@ -83,6 +85,7 @@ static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
 
 static void append_wide(struct sgc_date_list *list, uintptr_t date, uintptr_t caller)
 {
+    sgc_assert(*list->next != SGC_DATES_END && sgc_shortterm.words == 2);
     list->next[1] = caller;
     *list->next = date;
     sgc_compiler_barrier();
@@ -120,6 +123,7 @@ static int refresh_region(struct sgc_dates *d, const struct refresh *r, const st
 {
     struct SGC_region *region = sgc_region_of_object(o);
 
+    sgc_assert(r->extension <= sgc_shortterm.extension);
     if (region == NULL)
         return EINVAL;
     return sgc_region_refresh(d, region, (struct sgc_region_date){ r->extension, r->global, r->clock });
@@ -183,7 +187,8 @@ static int refresh_interrupted(struct sgc_dates *d)
     return d->expired.first != NULL ? refresh_expires(d) : 0;
 }
 
-/* Where the object is.  Each way out of the common ones is a return or a jump, so that they need no stack frame. */
+/* Where the object is.  Each way out of the common ones is a return or a jump, so that they need no
+ * stack frame. */
 struct place {
     size_t granule;
     const struct sgc_page *page;
@@ -203,7 +208,8 @@ static inline bool is_common(const struct place *w)
     return w->granule < sgc_aw_load(&sgc_heap.granules) && is_object(w->page, w->granule);
 }
 
-/* A refresh that takes the common way so far: the list of its date is found once the object is known to be one. */
+/* A refresh that takes the common way so far: the list of its date is found once the object is
+ * known to be one. */
 struct common {
     struct sgc_dates *d;
     struct sgc_cache *cache;            /* of the thread */
@@ -225,6 +231,7 @@ static inline int refresh_pinned(const struct common *c, void *object, unsigned 
     struct place w = find_place(object);
     struct sgc_date_list *list;
 
+    sgc_assert(sgc_shortterm.words == 1 && c->cache == &c->d->owner->cache);
     if (__builtin_expect(!is_common(&w), 0))
         return refresh_slowly(object, extension, c->global);
     sgc_brief_enter(&c->cache->section);
@@ -245,6 +252,7 @@ static int refresh_others(void *object, unsigned extension, bool global, struct 
     struct sgc_section *section = &d->owner->cache.section;
     bool room;
 
+    sgc_assert(sgc_shortterm.counts && sgc_shortterm.words == 1);
     sgc_section_enter(section);
     room = *list->next != SGC_DATES_END && is_countable(w.page, w.granule, SGC_WATCH_DATED);
     if (room)
@@ -263,6 +271,7 @@ static inline int refresh_counted(const struct common *c, void *object, unsigned
     struct place w = find_place(object);
     struct sgc_date_list *list;
 
+    sgc_assert(sgc_shortterm.words == 1 && c->cache == &c->d->owner->cache);
     if (__builtin_expect(!is_common(&w), 0))
         return refresh_slowly(object, extension, c->global);
     if (sgc_tag_owner(sgc_aw_load(&w.page->tag)) != c->cache->id)

@@ -9,7 +9,7 @@
  *   object   the objects found, in order, those before `next` looked through; bit 0: it gets a date
  *   seen     the granules at which they begin
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,8 +19,7 @@
 #include "gc/config/options.h"
 #include "mark/descriptor.h"
 #include "mark/read_once.h"
-#include "shortterm/counts.h"
-#include "shortterm/refresh.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/region_chunks.h"
 #include "shortterm/start.h"
 #include "sgc_shortterm.h"
@@ -85,8 +84,8 @@ static bool has_dates(uintptr_t start)
     return sgc_counts_of(sgc_granule_number(start)) != 0;
 }
 
-/* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of a region lead to its
- * record, which stands for it. */
+/* A date prolongs what goes with its dates, and what has none stays the collector's.  All chunks of
+ * a region lead to its record, which stands for it. */
 static bool gets_date(const struct sgc_object *o)
 {
     const struct SGC_region *region = sgc_region_at(o->start);
@@ -121,6 +120,7 @@ static void reach_through(struct reach *r, uintptr_t start)
 {
     struct sgc_object o;
 
+    sgc_assert(start % SGC_GRANULE == 0 && reach_ok(r));
     if (sgc_object_find(start, &o) && o.start == start)
         sgc_visit_words(o.kind, o.start, o.bytes, reach_word, r);
 }
@@ -130,6 +130,7 @@ static void walk(void *arg)
     struct reach *r = arg;
     struct sgc_object o;
 
+    sgc_assert(r->count == 0 && r->room == 0 && r->error == 0);
     if (!sgc_granule_set_obtain(&r->seen) || !grow(r)) {
         r->error = ENOMEM;
         return;
@@ -164,6 +165,7 @@ static int refresh_found(const struct reach *r, const struct wish *w)
 {
     int error = 0;
 
+    sgc_assert(reach_ok(r) && r->next == r->count);
     for (size_t i = 1; i < r->count && error == 0; i++) {
         uintptr_t start = r->object[i] & ~(uintptr_t)GETS_DATE;
 
@@ -180,6 +182,7 @@ static int refresh_all(void *object, size_t max, const struct wish *w)
     struct reach r = { .start = (uintptr_t)object, .max = max };
     int error;
 
+    sgc_assert(max != 0 && sgc_shortterm.counts);
     if (!sgc_with_world_stopped(sgc_mutator_self(), walk, &r))
         r.error = EAGAIN;
     error = r.error;

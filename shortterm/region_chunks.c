@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "alloc/pages/kind.h"
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 #include "gc/collect/allocate.h"
 #include "mark/displacements.h"
 #include "mark/read_once.h"
@@ -35,8 +35,8 @@ struct SGC_region *sgc_region_at(uintptr_t address)
     return sgc_heap_contains(address) && sgc_object_find(address, &o) ? sgc_region_of_object(&o) : NULL;
 }
 
-/* Nobody but the program knows where in a chunk its objects begin: each address in it counts.  On any marker, while other
- * objects are made and freed: then the answer does not matter. */
+/* Nobody but the program knows where in a chunk its objects begin: each address in it counts.  On
+ * any marker, while other objects are made and freed: then the answer does not matter. */
 SGC_BLIND static bool counts_inside(uintptr_t start, size_t distance)
 {
     return distance >= SGC_REGION_CHUNK_HEAD &&
@@ -57,7 +57,7 @@ static void set_head(struct sgc_region_chunk *chunk, struct SGC_region *r, size_
 {
     chunk->bytes = bytes;
     sgc_aw_store(&chunk->region, (uintptr_t)r);
-    sgc_dirty_report(&chunk->region);
+    sgc_written_report(&chunk->region);
     sgc_aw_store_rel(&chunk->mark, mark_of((uintptr_t)chunk));
     sgc_assert(bytes > sizeof *chunk);
 }
@@ -97,7 +97,7 @@ static void end_use(struct SGC_region *r)
 static void use(struct SGC_region *r, struct sgc_region_chunk *chunk, uintptr_t next)
 {
     end_use(r);
-    sgc_dirty_store(&r->newest, chunk);
+    sgc_written_store(&r->newest, chunk);
     r->next = next;
     sgc_compiler_barrier();
     r->end = (uintptr_t)chunk + chunk->bytes;
@@ -119,19 +119,21 @@ static void *allocate_alone(struct SGC_region *r, size_t bytes)
 {
     struct sgc_region_chunk *chunk = make(r, sizeof *chunk + bytes);
 
+    sgc_assert(bytes != 0 && bytes % SGC_GRANULE == 0);
     if (chunk == NULL)
         return sgc_out_of_memory(bytes);
     if (r->newest == NULL) {
         use(r, chunk, (uintptr_t)chunk + chunk->bytes);
     } else {
-        sgc_dirty_store(&chunk->older, r->newest->older);
-        sgc_dirty_store(&r->newest->older, chunk);
+        sgc_written_store(&chunk->older, r->newest->older);
+        sgc_written_store(&r->newest->older, chunk);
     }
     return chunk + 1;
 }
 
 static size_t larger(size_t bytes)
 {
+    sgc_assert(bytes >= SGC_REGION_CHUNK_MIN && bytes <= SGC_REGION_CHUNK_MAX);
     return bytes < SGC_REGION_CHUNK_MAX ? 2 * bytes + SGC_GRANULE : bytes;
 }
 
@@ -140,12 +142,13 @@ static void *allocate_slowly(struct SGC_region *r, size_t bytes)
 {
     struct sgc_region_chunk *chunk;
 
+    sgc_assert(!sgc_region_has_room(r, bytes));
     if (bytes > r->bytes / 4)
         return allocate_alone(r, bytes);
     chunk = make(r, r->bytes);
     if (chunk == NULL)
         return sgc_out_of_memory(bytes);
-    sgc_dirty_store(&chunk->older, r->newest);
+    sgc_written_store(&chunk->older, r->newest);
     use(r, chunk, first_byte(chunk));
     r->bytes = larger(r->bytes);
     return sgc_region_take(r, bytes);
@@ -154,6 +157,7 @@ static void *allocate_slowly(struct SGC_region *r, size_t bytes)
 /* An object of no bytes has an address of its own. */
 void *sgc_region_allocate(struct SGC_region *r, size_t bytes)
 {
+    sgc_assert(sgc_region_ok(r));
     if (__builtin_expect(bytes > PTRDIFF_MAX - SGC_GRANULE, 0))
         return sgc_out_of_memory(bytes);
     bytes = bytes == 0 ? SGC_GRANULE : sgc_round_up(bytes, SGC_GRANULE);
@@ -169,7 +173,7 @@ static struct sgc_region_chunk *take_out(struct SGC_region *r)
 
     end_use(r);
     if (chunk != NULL)
-        sgc_dirty_store(&r->newest, chunk->older);
+        sgc_written_store(&r->newest, chunk->older);
     r->bytes = SGC_REGION_CHUNK_MIN;
     return chunk;
 }
@@ -180,6 +184,7 @@ void sgc_region_leave_chunks(struct SGC_region *r)
     struct sgc_region_chunk *chunk;
 
     while ((chunk = take_out(r)) != NULL) {
+        sgc_assert(sgc_aw_load(&chunk->region) == (uintptr_t)r);
         sgc_aw_store(&chunk->region, 0);
         chunk->older = NULL;
     }
@@ -194,7 +199,8 @@ static void keep(struct SGC_region *r, struct sgc_region_chunk *chunk)
     r->bytes = larger(chunk->bytes);
 }
 
-/* Kept is the oldest if it is one of the smallest, so that a region that was once large does not stay so. */
+/* Kept is the oldest if it is one of the smallest, so that a region that was once large does not
+ * stay so. */
 void sgc_region_free_chunks(struct SGC_region *r, bool all)
 {
     struct sgc_region_chunk *chunk;

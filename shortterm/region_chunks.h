@@ -9,24 +9,30 @@
  * nobody can give a date to the record, or free it.  Objects in a region are scanned with their
  * chunk.
  *
- *   word           any thread: compare-and-swap (shortterm/region_rules.h);      everybody                acquire-release RMW
- *                  who has the region to itself after its last date: release
- *   latest         the owner                                                     the owner                program order
- *   next_over      who has the region to itself after its last date              same                     program order
- *   mark           who makes the chunk, when it is one: release                  everybody                acquire
- *   region         who makes the chunk; who takes it out of its region: 0        everybody                by `mark`; relaxed
- *   the others     the owner; after the last date who has the region to itself   same; markers            `word`; markers see
- *                                                                                                         words, at any moment
+ * "The last one" is the thread that has the region to itself after its last date.
  *
- * A jump may leave every function here.  So the owner finds no room in a region that is in the middle of a change: `end` is 0
- * before anything changes, and is set last.  A chunk belongs to the region's list, or has left it: by one store.
+ *   word         any thread: compare-and-swap                everybody       acquire-release RMW
+ *                (shortterm/region_rules.h); the last one:
+ *                release
+ *   latest       the owner                                   the owner       program order
+ *   next_over    the last one                                same            program order
+ *   mark         the thread that makes the chunk, when it    everybody       acquire
+ *                is one: release
+ *   region       the thread that makes the chunk; the one    everybody       by `mark`; relaxed
+ *                that takes it out of its region: 0
+ *   the others   the owner; the last one                     same; markers   `word`; markers see
+ *                                                                            words, at any moment
+ *
+ * A jump may leave every function here.  So the owner finds no room in a region that is in the
+ * middle of a change: `end` is 0 before anything changes, and is set last.  A chunk belongs to the
+ * region's list, or has left it: by one store.
  */
 #ifndef SGC_SHORTTERM_REGION_CHUNKS_H
 #define SGC_SHORTTERM_REGION_CHUNKS_H
 
 #include "alloc/object.h"
 #include "alloc/pages/geometry.h"
-#include "shortterm/date_list.h"
+#include "shortterm/dates/date_list.h"
 #include "shortterm/region_rules.h"
 
 struct sgc_region_chunk {
@@ -42,12 +48,12 @@ struct SGC_region {
     size_t bytes;                       /* of the next chunk */
     uintptr_t owner;                    /* serial of the thread's dates */
     sgc_aw_t word;
-    struct sgc_date_list *latest;       /* where the owner put the latest date, if that is not over */
+    struct sgc_date_list *latest;       /* where the owner's latest date is, if it is not over */
     struct SGC_region *next_over;
 };
 
-/* Bytes of a region's chunks, each about twice as large as the one before: a little less than a power of two, so that there is
- * room for the end byte. */
+/* Bytes of a region's chunks, each about twice as large as the one before: a little less than a
+ * power of two, so that there is room for the end byte. */
 enum { SGC_REGION_CHUNK_HEAD = 32, SGC_REGION_CHUNK_MIN = 4096 - SGC_GRANULE, SGC_REGION_CHUNK_MAX = 262144 - SGC_GRANULE };
 
 static inline bool sgc_region_ok(const struct SGC_region *r)

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a region as one word: how many dates it has, and what becomes of it after the last.  Pure functions of plain
- * numbers.
+ * The state of a region as one word: how many dates it has, and what becomes of it after the last.
+ * Pure functions of plain numbers.
  *
  *   bits 63..4   dates that are not over
  *   bit  3       ORPHAN: the owner has ended, and left dates behind; nobody allocates in it
  *   bit  2       CLOSED: nobody allocates in it, and it goes with its last date
- *   bit  1       TRACED: dates were given up that were not over, so what is in it is left to the tracer
- *   bit  0       OVER: the last date is over; there is none, and none is made, until what is in it is gone
+ *   bit  1       TRACED: dates were given up that were not over, so what is in it is left to the
+ *                tracer
+ *   bit  0       OVER: the last date is over; there is none, and none is made, until what is in it
+ *                is gone
  *
- * The word is changed by compare-and-swap; each function returns what it becomes.  The exchange that takes off the last date
- * also says that it is over: there is no moment in between, in which a new date could be made and forgotten.  OVER takes the
- * region away from everybody but one thread, which empties it and makes the word 0 again (but for ORPHAN): the owner; of a
- * region that is closed, or an orphan, the thread that made the exchange.
+ * The word is changed by compare-and-swap; each function returns what it becomes.  The exchange
+ * that takes off the last date also says that it is over: there is no moment in between, in which a
+ * new date could be made and forgotten.  OVER takes the region away from everybody but one thread,
+ * which empties it and makes the word 0 again (but for ORPHAN): the owner; of a region that is
+ * closed, or an orphan, the thread that made the exchange.
  *
- * A region without dates that is not OVER is persistent: it has never had one since it was made, or emptied.
- * tests/model/regions.pml has all of this.
+ * A region without dates that is not OVER is persistent: it has never had one since it was made, or
+ * emptied.  tests/model/regions.pml has all of this.
  */
 #ifndef SGC_SHORTTERM_REGION_RULES_H
 #define SGC_SHORTTERM_REGION_RULES_H

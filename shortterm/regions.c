@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Dates of regions, and what becomes of these when they have none: shortterm/regions.h. */
+/*
+ * Dates of regions, what becomes of these when they have none, and the public functions:
+ * shortterm/regions.h.
+ */
+#include "gc/api/api.h"
 #include "shortterm/regions.h"
 
 #include <errno.h>
 
-#include "gc/api/internal.h"
 #include "shortterm/global_time.h"
+#include "shortterm/start.h"
+#include "sgc_shortterm.h"
 
 /* ---- the word ---- */
 
@@ -38,6 +43,7 @@ static bool add_bit(struct SGC_region *r, uintptr_t bit)
 {
     uintptr_t word;
 
+    sgc_assert(bit == SGC_REGION_CLOSED || bit == SGC_REGION_ORPHAN);
     do {
         word = sgc_aw_load_acq(&r->word);
         if ((word & SGC_REGION_OVER) != 0)
@@ -55,8 +61,16 @@ static bool frees(uintptr_t word)
     return sgc_shortterm.mode == SGC_SHORTTERM_FREE && (word & SGC_REGION_TRACED) == 0;
 }
 
-/* A jump in between leaves the region to be emptied again.  The word is the last that changes: then it is everybody's. */
-void sgc_region_empty(struct SGC_region *r)
+/* By the owner, which uses the region: is its last date over, so that what was in it is to be gone
+ * first? */
+static bool is_over(const struct SGC_region *r)
+{
+    return sgc_region_is_left(sgc_aw_load_acq(&r->word));
+}
+
+/* A jump in between leaves the region to be emptied again.  The word is the last that changes: then
+ * it is everybody's. */
+static void empty_region(struct SGC_region *r)
 {
     uintptr_t word = sgc_aw_load_acq(&r->word);
     bool closed = (word & SGC_REGION_CLOSED) != 0;
@@ -78,16 +92,18 @@ void sgc_regions_empty_all(struct SGC_region *first)
 
     for (struct SGC_region *r = first; r != NULL; r = next) {
         next = r->next_over;
-        sgc_region_empty(r);
+        empty_region(r);
     }
 }
 
-bool sgc_region_close(struct SGC_region *r)
+/* By the owner: nobody allocates in it any more.  False: it is closed already. */
+static bool close_region(struct SGC_region *r)
 {
+    sgc_assert(sgc_region_ok(r));
     if ((sgc_aw_load_acq(&r->word) & SGC_REGION_CLOSED) != 0)
         return false;
     while (!add_bit(r, SGC_REGION_CLOSED))
-        sgc_region_empty(r);
+        empty_region(r);
     return true;
 }
 
@@ -95,14 +111,14 @@ bool sgc_region_close(struct SGC_region *r)
 
 /* Dates that are taken off. */
 struct taking {
-    const struct sgc_dates *of;         /* their thread; of those that it has left: the one that takes them off */
-    const struct sgc_date_list *list;   /* that is over, if it is one of the thread's clocks that go on */
+    const struct sgc_dates *of;         /* their thread, or the one that takes orphans off */
+    const struct sgc_date_list *list;   /* that is over, if a clock of the thread goes on */
     uintptr_t more;                     /* TRACED, or 0 */
     struct SGC_region *over;            /* regions that we have to ourselves */
 };
 
-/* The date is nowhere any more before it is taken off, so that none is taken off twice, wherever this is left; and the owner
- * knows of no date any more before that. */
+/* The date is nowhere any more before it is taken off, so that none is taken off twice, wherever
+ * this is left; and the owner knows of no date any more before that. */
 static void take_date(struct taking *t, uintptr_t *at)
 {
     struct SGC_region *r = (struct SGC_region *)*at;
@@ -116,13 +132,14 @@ static void take_date(struct taking *t, uintptr_t *at)
     sgc_compiler_barrier();
     if (!sgc_region_is_takers(uncount(r, t->more), own))
         return;
-    sgc_dirty_store(&r->next_over, t->over);
+    sgc_written_store(&r->next_over, t->over);
     t->over = r;
 }
 
 /* In a section. */
 static void take_off(void *raw, uintptr_t *from, uintptr_t *end)
 {
+    sgc_assert(from < end && (size_t)(end - from) % sgc_shortterm.words == 0);
     for (uintptr_t *at = from; at < end; at += sgc_shortterm.words)
         if (*at != 0)
             take_date(raw, at);
@@ -220,6 +237,7 @@ static int add(struct sgc_dates *d, struct sgc_date_list *list, struct SGC_regio
     struct sgc_section *section = sgc_section_of(d->owner);
     bool counted;
 
+    sgc_assert(sgc_dates_ok(d) && sgc_heap_contains((uintptr_t)r));
     if (!sgc_date_pool_fill(&d->pool, section))
         return ENOMEM;
     sgc_section_enter(section);
@@ -245,12 +263,12 @@ static int add_to(struct sgc_dates *d, struct sgc_date_list *list, struct SGC_re
 
     sgc_assert(sgc_mutator_mine(d->owner) && (!own || sgc_region_ok(r)));
     do {
-        if (own && sgc_region_is_over(r))
-            sgc_region_empty(r);
+        if (own && is_over(r))
+            empty_region(r);
         if (own && r->latest == list)
             return 0;
         error = add(d, list, r);
-    } while (error == ESTALE && own && sgc_region_is_over(r));
+    } while (error == ESTALE && own && is_over(r));
     if (own && error == 0)
         r->latest = list;
     return error;
@@ -260,7 +278,113 @@ int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, struct sgc_reg
 {
     struct sgc_date_buffer *buffer = buffer_of(d, date);
 
+    sgc_assert(date.clock == NULL || (date.clock->dates == d && !date.global));
     if (buffer == NULL)
         return ENOMEM;
     return add_to(d, sgc_date_buffer_list(buffer, date.extension + (date.global ? SGC_TIME_LATER : 0)), r);
+}
+
+/* ---- the public functions: on any mutator ---- */
+
+/* The calling thread's dates if it is the region's owner; otherwise NULL and the error.  NULL comes
+ * of SGC_region_new without memory. */
+static struct sgc_dates *owner_now(const struct SGC_region *r, int *error)
+{
+    struct sgc_dates *d = sgc_dates_now(error);
+
+    if (d == NULL || (r != NULL && r->owner == d->serial))
+        return d;
+    *error = r == NULL ? EINVAL : EPERM;
+    return NULL;
+}
+
+SGC_region_t *SGC_region_new(void)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    if (d == NULL) {
+        errno = error;
+        return NULL;
+    }
+    return sgc_region_make(d->serial);
+}
+
+/* By the owner, of a region that is over, or closed: may it allocate there now? */
+static bool may_allocate(struct SGC_region *r)
+{
+    if (is_over(r))
+        empty_region(r);
+    return (sgc_aw_load_acq(&r->word) & SGC_REGION_CLOSED) == 0;
+}
+
+__attribute__((noinline))
+static void *allocate_slowly(struct SGC_region *r, size_t bytes)
+{
+    int error;
+
+    if (owner_now(r, &error) == NULL) {
+        errno = error;
+        return NULL;
+    }
+    if ((sgc_aw_load_acq(&r->word) & (SGC_REGION_OVER | SGC_REGION_CLOSED)) != 0 && !may_allocate(r)) {
+        errno = EALREADY;
+        return NULL;
+    }
+    return sgc_region_allocate(r, bytes);
+}
+
+void *SGC_region_malloc(SGC_region_t *region, size_t bytes)
+{
+    const struct sgc_dates *d = sgc_dates_quickly();
+
+    if (__builtin_expect(d == NULL || region == NULL || region->owner != d->serial, 0) ||
+        (sgc_aw_load_acq(&region->word) & (SGC_REGION_OVER | SGC_REGION_CLOSED)) != 0 || !sgc_region_has_room(region, bytes))
+        return allocate_slowly(region, bytes);
+    return sgc_region_take(region, sgc_round_up(bytes, SGC_GRANULE));
+}
+
+static int refresh(struct SGC_region *r, struct sgc_region_date date)
+{
+    int error;
+    struct sgc_dates *d = sgc_dates_now(&error);
+
+    if (d == NULL)
+        return error;
+    if (r == NULL)
+        return EINVAL;
+    if (date.extension > sgc_shortterm.extension)
+        return ERANGE;
+    if (date.clock != NULL && date.clock->dates != d)
+        return EPERM;
+    return sgc_region_refresh(d, r, date);
+}
+
+int SGC_region_refresh(SGC_region_t *region, unsigned extension)
+{
+    return refresh(region, (struct sgc_region_date){ extension, false, NULL });
+}
+
+int SGC_region_refresh_global(SGC_region_t *region, unsigned extension)
+{
+    return refresh(region, (struct sgc_region_date){ extension, true, NULL });
+}
+
+int SGC_region_refresh_clock(SGC_region_t *region, unsigned extension, SGC_clock_t *clock)
+{
+    return refresh(region, (struct sgc_region_date){ extension, false, clock });
+}
+
+int SGC_region_close(SGC_region_t *region)
+{
+    int error;
+
+    if (owner_now(region, &error) == NULL)
+        return error;
+    return close_region(region) ? 0 : EALREADY;
+}
+
+SGC_region_t *SGC_region_of(const void *address)
+{
+    return sgc_region_at((uintptr_t)address);
 }

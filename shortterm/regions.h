@@ -22,29 +22,20 @@ struct sgc_region_date {
 /* Gives the region a date; an error number. */
 int sgc_region_refresh(struct sgc_dates *d, struct SGC_region *r, struct sgc_region_date date);
 
-/* By the owner, which uses the region: if its last date is over, what was in it is gone first. */
-static inline bool sgc_region_is_over(const struct SGC_region *r)
-{
-    return sgc_region_is_left(sgc_aw_load_acq(&r->word));
-}
-void sgc_region_empty(struct SGC_region *r);
-
-/* By the owner: nobody allocates in it any more.  False: it is closed already. */
-bool sgc_region_close(struct SGC_region *r);
-
 /* The clock of these dates of regions goes on, and one list of them is over. */
 void sgc_regions_go_on(struct sgc_dates *d, struct sgc_date_buffer *buffer);
 
-/* The thread ends: dates of its own clocks are over.  Those of global time are somebody else's from now on
- * (shortterm/orphan_dates.h); its own regions among them are orphans. */
+/* The thread ends: dates of its own clocks are over.  Those of global time are somebody else's from
+ * now on (shortterm/orphan_dates.h); its own regions among them are orphans. */
 void sgc_regions_leave(struct sgc_dates *d);
 
-/* The thread is gone without a word, or is in the parent of a fork: dates of its own clocks, or (`all`) all its dates, are
- * given up, and what they were of is left to the collector.  By another thread. */
+/* The thread is gone without a word, or is in the parent of a fork: dates of its own clocks, or
+ * (`all`) all its dates, are given up, and what they were of is left to the collector.  By another
+ * thread. */
 void sgc_regions_vanished(struct sgc_dates *d, bool all);
 
-/* Takes off dates that a thread has left, since they are over.  In a section; what is returned goes to sgc_regions_empty_all,
- * outside. */
+/* Takes off dates that a thread has left, since they are over.  In a section; what is returned goes
+ * to sgc_regions_empty_all, outside. */
 struct SGC_region *sgc_regions_take_off(struct sgc_dates *d, const struct sgc_date_queue *over);
 void sgc_regions_empty_all(struct SGC_region *first);
 

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gc/api/internal.h"
+#include "alloc/leave.h"
+#include "gc/api/api.h"
 #include "gc/config/option_set.h"
 #include "gc/threads/upper.h"
 #include "platform/platform.h"
-#include "shortterm/date_pages.h"
+#include "shortterm/dates/counts.h"
+#include "shortterm/dates/date_pages.h"
 
 SGC_STATE struct sgc_shortterm sgc_shortterm;
 
@@ -35,6 +37,7 @@ static int wanted_value(const struct SGC_shortterm *wanted, const struct choice 
 {
     int value;
 
+    sgc_assert(c->member + sizeof value <= sizeof *wanted);
     memcpy(&value, (const char *)wanted + c->member, sizeof value);
     return value;
 }
@@ -44,6 +47,7 @@ static bool acceptable(const struct SGC_shortterm *wanted, const struct choice *
     const struct sgc_option_row *row = &sgc_option_table[c->id];
     int value = wanted_value(wanted, c);
 
+    sgc_assert(sgc_option_row_ok(row));
     if (value == -1 || (value >= row->min && value <= row->max))
         return true;
     sgc_warn("SGC_shortterm_init: %d for %s is not in the range %d to %d; nothing is changed. -1 leaves it as it is", value,
@@ -55,6 +59,7 @@ static void choose(const struct SGC_shortterm *wanted, const struct choice *c)
 {
     int value = wanted_value(wanted, c);
 
+    sgc_assert(sgc_shortterm_locked() && c->value != NULL);
     if (value != -1 && sgc_option_origin(c->id) != SGC_ORIGIN_ENVIRONMENT)
         *c->value = value;
 }
@@ -73,11 +78,11 @@ int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size)
     for (int i = 0; i < CHOICES; i++)
         if (!acceptable(&w, &choices[i]))
             return EINVAL;
-    sgc_date_pages_lock(sgc_section_of(self));
+    sgc_shortterm_lock(sgc_section_of(self));
     late = sgc_upper() != NULL;
     for (int i = 0; i < CHOICES && !late; i++)
         choose(&w, &choices[i]);
-    sgc_date_pages_unlock(sgc_section_of(self));
+    sgc_shortterm_unlock(sgc_section_of(self));
     return late ? EALREADY : 0;
 }
 
@@ -92,10 +97,32 @@ static void check_is_possible(const struct sgc_options *o)
                  "leave it out");
 }
 
+static void count_nothing(void)
+{
+    sgc_assert(sgc_shortterm.mode != SGC_SHORTTERM_PIN && sgc_counts.of == NULL);
+    sgc_warn("SGC_SHORTTERM=%s: the system has no address space to count expiration dates; pin is used. Raise the limit of "
+             "address space, or lower SGC_RESERVE", sgc_shortterm.mode == SGC_SHORTTERM_FREE ? "free" : sgc_shortterm.mode ==
+             SGC_SHORTTERM_HYBRID ? "hybrid" : "verify");
+    sgc_shortterm.mode = SGC_SHORTTERM_PIN;
+    sgc_shortterm.counts = false;
+    sgc_shortterm.words = 1;
+}
+
+/* Numbers say for each date whether it is the owner's of its page, so pages keep their owners. */
+static void prepare_counts(void)
+{
+    sgc_assert(sgc_shortterm_locked() && sgc_shortterm.counts);
+    if (sgc_counts_init())
+        sgc_a32_store(&sgc_leave.stay, 1);
+    else
+        count_nothing();
+}
+
 void sgc_shortterm_settle(void)
 {
     const struct sgc_options *o = &sgc_options;
 
+    sgc_assert(sgc_shortterm_locked() && sgc_upper() == NULL);
     sgc_shortterm.mode = (uint32_t)o->shortterm;
     sgc_shortterm.extension = (uint32_t)o->shortterm_extension;
     sgc_shortterm.eager = o->shortterm_collect == SGC_SHORTTERM_EAGER || o->shortterm == SGC_SHORTTERM_VERIFY;
@@ -105,15 +132,7 @@ void sgc_shortterm_settle(void)
     sgc_shortterm.words = o->shortterm == SGC_SHORTTERM_VERIFY ? 2 : 1;
     sgc_date_pages_init((size_t)o->shortterm_page, sgc_shortterm.words);
     check_is_possible(o);
+    if (sgc_shortterm.counts)
+        prepare_counts();
     sgc_assert(sgc_shortterm_ok());
-}
-
-void sgc_shortterm_count_nothing(void)
-{
-    sgc_warn("SGC_SHORTTERM=%s: the system has no address space to count expiration dates; pin is used. Raise the limit of "
-             "address space, or lower SGC_RESERVE", sgc_shortterm.mode == SGC_SHORTTERM_FREE ? "free" : sgc_shortterm.mode ==
-             SGC_SHORTTERM_HYBRID ? "hybrid" : "verify");
-    sgc_shortterm.mode = SGC_SHORTTERM_PIN;
-    sgc_shortterm.counts = false;
-    sgc_shortterm.words = 1;
 }

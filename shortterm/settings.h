@@ -2,9 +2,10 @@
 /*
  * The settings of short-term memory, and how the start takes them over.
  *
- *   wanted     SGC_shortterm_init, before the start, under the lock of the pages of dates   the start    the lock
- *   the rest   the thread that starts the layer, under that lock                             everybody    release of
- *                                                                                            sgc_upper_now / acquire
+ *   wanted     SGC_shortterm_init, before the start,     the start   the lock
+ *              under the lock of short-term memory
+ *   the rest   the thread that starts the layer, under   everybody   release of sgc_upper_now /
+ *              that lock                                             acquire
  */
 #ifndef SGC_SHORTTERM_SETTINGS_H
 #define SGC_SHORTTERM_SETTINGS_H
@@ -15,11 +16,11 @@
 struct sgc_shortterm {
     uint32_t mode;                      /* SGC_SHORTTERM_PIN ... */
     uint32_t extension;                 /* the largest */
-    bool eager;                         /* no operation but ticks takes dates off; with verify none does */
+    bool eager;                         /* ticks alone take dates off; with verify nothing does */
     bool counts;                        /* an object's dates are counted */
     uint32_t step;                      /* lazy: dates that an operation takes off */
-    uint32_t check;                     /* verify: ticks of a thread from one check to the next; 0: it makes none */
-    uint32_t words;                     /* of a date: the object, and with verify who has refreshed it */
+    uint32_t check;                     /* verify: ticks of a thread between checks; 0: none */
+    uint32_t words;                     /* of a date: the object, and with verify the caller */
 };
 SGC_INNER struct sgc_shortterm sgc_shortterm;
 
@@ -35,10 +36,8 @@ static inline bool sgc_shortterm_ok(void)
     return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MAX;
 }
 
-/* There is no memory to count dates: the mode is pin, and that is said.  Under that lock. */
-void sgc_shortterm_count_nothing(void);
-
-/* Takes over what was chosen.  Under that lock; once. */
+/* Takes over what was chosen.  Without memory to count dates the mode is pin, with a warning.
+ * Under that lock and the GC lock; once. */
 void sgc_shortterm_settle(void);
 
 #endif

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The first use of short-term memory: shortterm/start.h. */
-#include "gc/api/internal.h"
+/* How the public functions of short-term memory begin: shortterm/start.h. */
+#include "gc/api/api.h"
+#include "gc/api/objects.h"
 #include "shortterm/start.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "gc/api/guards.h"
 #include "gc/collect/start.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
-#include "shortterm/counts.h"
-#include "shortterm/date_pages.h"
-#include "shortterm/verify.h"
+#include "shortterm/dates/date_pages.h"
 
 /* Takes over the settings.  Choices that the program makes from then on come too late, and are
  * lost. */
 static void settle(struct sgc_mutator *self)
 {
-    sgc_date_pages_lock(sgc_section_of(self));
+    sgc_assert(sgc_gc_lock_held());
+    sgc_shortterm_lock(sgc_section_of(self));
     sgc_shortterm_settle();
-    if (sgc_shortterm.counts && !sgc_counts_init())
-        sgc_shortterm_count_nothing();
-    sgc_date_pages_unlock(sgc_section_of(self));
+    sgc_shortterm_unlock(sgc_section_of(self));
 }
 
-void sgc_shortterm_start(struct sgc_mutator *self)
+/* Starts the layer, if nobody has.  On a mutator, outside sections. */
+static void start(struct sgc_mutator *self)
 {
     bool closed;
 
@@ -36,16 +37,19 @@ void sgc_shortterm_start(struct sgc_mutator *self)
         sgc_upper_start(self, sgc_verifies() ? &sgc_shortterm_verifying : &sgc_shortterm_layer);
     }
     sgc_gc_lock_leave(closed);
+    sgc_assert(sgc_upper() != NULL);
 }
 
-struct sgc_dates *sgc_dates_get(struct sgc_mutator *self)
+/* The thread's record, which is made if need be; NULL if there is no memory.  On the thread,
+ * outside sections. */
+static struct sgc_dates *get_dates(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
 
     sgc_assert(sgc_mutator_mine(self));
     if (d != NULL)
         return d;
-    sgc_shortterm_start(self);
+    start(self);
     return sgc_dates_make(self);
 }
 
@@ -57,11 +61,34 @@ struct sgc_dates *sgc_dates_slowly(int *error)
     *error = self == NULL ? ENOMEM : sgc_world_is_blocked(self) || sgc_stopped_by_self() ? EBUSY : 0;
     if (*error != 0)
         return NULL;
-    d = sgc_dates_get(self);
+    d = get_dates(self);
+    sgc_assert(d == NULL || (sgc_dates_ok(d) && d->owner == self));
     if (d == NULL)
         *error = ENOMEM;
     return d;
 }
+
+int sgc_named_object(uintptr_t address, struct sgc_object *o)
+{
+    if (!sgc_heap_contains(address))
+        return EINVAL;
+    if (!sgc_object_find(address, o))
+        return ESTALE;                  /* the page of one that has gone, perhaps */
+    sgc_assert(sgc_api_object_ok(o));
+    if (o->start == address)
+        return 0;
+    switch (sgc_debug_around((void *)address)) {
+    case SGC_DEBUG_NONE:
+        return EINVAL;
+    case SGC_DEBUG_FREED:
+    case SGC_DEBUG_FREED_WRITTEN:
+        return ESTALE;
+    default:
+        return 0;
+    }
+}
+
+/* ---- what was settled ---- */
 
 int SGC_shortterm_mode(void)
 {
@@ -69,7 +96,7 @@ int SGC_shortterm_mode(void)
 
     if (self == NULL)
         return -1;
-    sgc_shortterm_start(self);
+    start(self);
     return (int)sgc_shortterm.mode;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Ticks: clocks go on, and dates are over.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 
@@ -22,6 +22,7 @@ static int tick_slowly(void)
 
     if (d == NULL)
         return error;
+    sgc_assert(sgc_dates_ok(d));
     d->ticks++;
     sgc_clock_go_on(d, &d->local, &d->local_regions);
     if (sgc_verifies())
@@ -36,6 +37,7 @@ int SGC_tick(void)
 
     if (__builtin_expect(d == NULL || d->room == 0, 0))
         return tick_slowly();
+    sgc_assert(sgc_dates_ok(d) && !sgc_verifies());
     d->ticks++;
     sgc_clock_go_on(d, &d->local, &d->local_regions);
     return 0;
@@ -45,6 +47,7 @@ int SGC_tick(void)
 __attribute__((always_inline))
 static inline void tick_global(struct sgc_dates *d)
 {
+    sgc_assert(d->in_time && sgc_dates_ok(d));
     if (!sgc_time_pass(d))
         return;
     d->global_ticks++;

@@ -2,7 +2,8 @@
 /* Pages in which GC_free asks for dates: shortterm/watch.h. */
 #include "shortterm/watch.h"
 
-#include "shortterm/counts.h"
+#include "gc/threads/gc_lock.h"
+#include "shortterm/dates/counts.h"
 #include "shortterm/holds.h"
 #include "shortterm/settings.h"
 
@@ -16,6 +17,7 @@ static bool is_watched_in_vain(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
 
+    sgc_assert(sgc_page_ok(page));
     return sgc_page_state(d) == SGC_PAGE_SMALL && sgc_page_is_watched(d, SGC_WATCH_DATED_HERE) && !sgc_counts_in_page(page);
 }
 
@@ -23,6 +25,7 @@ void sgc_watch_in_vain(struct sgc_mutator *self, uint32_t page)
 {
     uint32_t count = sgc_a32_load(&vain) + 1;
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_page_ok(page));
     sgc_a32_store(&vain, count);
     if (count % CHECK_EACH != 0)
         return;
@@ -39,6 +42,7 @@ void sgc_watch_in_vain(struct sgc_mutator *self, uint32_t page)
 static void watch_held(void *unused, struct sgc_range range)
 {
     (void)unused;
+    sgc_assert(sgc_heap_contains(*(const uintptr_t *)range.lo));
     sgc_page_watch(sgc_page_number(*(const uintptr_t *)range.lo), SGC_WATCH_DATED);
 }
 
@@ -46,6 +50,7 @@ void sgc_watch_stopped(void)
 {
     uint32_t end = (uint32_t)(sgc_aw_load(&sgc_heap.granules) / SGC_PAGE_GRANULES);
 
+    sgc_assert(sgc_stopped_by_self());
     if (sgc_a32_load(&due) == 0)
         return;
     sgc_a32_store(&due, 0);

@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "platform/quiet_write.h"
+#include "platform/out_file.h"
+#include "platform/report.h"
 #include "platform/text_line.h"
-#include "platform/written_file.h"
 
 static double now(void)
 {
@@ -75,7 +75,7 @@ static int measure(const char *file, char **command)
     began = now() - began;
     snprintf(text, sizeof text, "%.4f %.4f %ld %d\n", began, seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss,
              exit_status(status));
-    out = sgc_written_append(file);
+    out = sgc_out_append(file);
     errno = out < 0 ? -out : sgc_quiet_write_all(out, text, strlen(text), &written);
     if (errno != 0)
         fail("cannot write", file, 125);

@@ -13,7 +13,7 @@
 #include "gc/config/option_set.h"
 #include "gc/threads/bind_plan.h"
 #include "gc/threads/binding.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "platform/platform.h"
 #include "platform/text_line.h"
 
@@ -102,7 +102,7 @@ static void settle(void)
         plan.mode = SGC_BIND_OFF;
 }
 
-/* With a core for each marker there is one more: see gc/collect/pause.c. */
+/* With a core for each marker there is one more: see gc/collect/helpers.c. */
 static uint32_t helpers(void)
 {
     bool one_more = plan.mode == SGC_BIND_CORE && markers > 1 && sgc_options.balance && markers <= sgc_bind_places(&plan);

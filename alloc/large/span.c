@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Large objects.  The lists are under the spans' lock; setting up and taking down a reserved span needs none,
- * nor does using a spare one again (alloc/large/span_cache.h).  Sweeping is in alloc/large/span_sweep.c, choosing
- * between a spare span and new pages in alloc/large_object.c.
+ * Large objects: making them.  The lists are under the spans' lock; setting up a reserved span
+ * needs none, nor does using a spare one again.  Freeing, and spare spans themselves, are in
+ * alloc/large/span_free.c, choosing between a spare span and new pages in alloc/new_objects.c.
  */
 #include "alloc/large/span.h"
 
 #include <string.h>
-
-#include "alloc/large/span_cache.h"
-#include "alloc/pages/dangling.h"
-#include "alloc/pages/survival.h"
-#include "platform/faults.h"
 
 SGC_STATE struct sgc_spans sgc_spans = { .lock = SGC_LOCK_INIT(SGC_RANK_SPANS) };
 
@@ -20,7 +15,7 @@ enum {
     STREAM_SKIP = 16 << 10,     /* but for their beginning, which is used first */
 };
 
-/* ---- setting up and taking down: nobody else knows these pages ---- */
+/* ---- setting up: nobody else knows these pages ---- */
 
 /* The world may be stopped anywhere in here, hence the order. */
 static void set_up_tail(struct sgc_page *d, uint32_t back, uint32_t kind)
@@ -68,7 +63,8 @@ static void publish(uint32_t first)
 
 /* ---- zeroing ---- */
 
-/* Pages of a heap that is larger than the caches have left them since they were used, unless that was just now. */
+/* Pages of a heap that is larger than the caches have left them since they were used, unless that
+ * was just now. */
 static bool is_cold(void)
 {
     return sgc_heap.config.cache_bytes != 0 && sgc_pool_heap_bytes() > sgc_heap.config.cache_bytes;
@@ -92,8 +88,9 @@ static void zero_pages(char *object, size_t bytes, bool cold)
 
 /* ---- making ---- */
 
-/* The object's address.  It is in the frame from here on, and not computed again from the page's number when it is wanted: a
- * number keeps nothing alive when the thread is stopped as its section ends. */
+/* The object's address.  It is in the frame from here on, and not computed again from the page's
+ * number when it is wanted: a number keeps nothing alive when the thread is stopped as its section
+ * ends. */
 static char *object_on(uint32_t page)
 {
     char *object = (char *)sgc_page_start(page);
@@ -121,8 +118,9 @@ void *sgc_span_make(uint32_t first, size_t bytes, uint32_t kind, bool zero, stru
 
 /* ---- spare spans ---- */
 
-/* Nobody but its thread knows a spare span.  It has no pointers until it is zeroed, which is outside the section: what is in it
- * is not scanned, and should a jump out of a handler leave it there, the next cycle finds it dead. */
+/* Nobody but its thread knows a spare span.  It has no pointers until it is zeroed, which is
+ * outside the section: what is in it is not scanned, and should a jump out of a handler leave it
+ * there, the next cycle finds it dead. */
 static void open_spare(uint32_t page, size_t bytes)
 {
     struct sgc_page *head = &sgc_heap.pages[page];
@@ -169,121 +167,7 @@ void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sg
     return object;
 }
 
-/* ---- freeing ---- */
-
-/* Takes the allocation bit away; false if somebody else did. */
-static bool clear_bit(uint32_t page)
-{
-    sgc_assert(sgc_page_ok(page));
-    sgc_dangling_freed(sgc_page_first_granule(page));
-    return (sgc_aw_and(sgc_span_word(page, sgc_heap.alloc_role), ~sgc_arena_bit(page)) & sgc_arena_bit(page)) != 0;
-}
-
-bool sgc_span_clear(uint32_t page)
-{
-    sgc_assert(sgc_page_ok(page) && !sgc_heap_is_marking());
-    if (sgc_page_state(&sgc_heap.pages[page]) != SGC_PAGE_SPAN || !clear_bit(page))
-        return false;
-    sgc_survival_span_freed(page);
-    return true;
-}
-
-/* May be kept as it is: swept in this epoch, so that no sweeper looks at it any more. */
-static bool may_be_spare(uint32_t page, uint32_t owner)
-{
-    sgc_assert(sgc_page_ok(page));
-    return sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN &&
-           sgc_tag_epoch(sgc_aw_load_acq(&sgc_heap.pages[page].tag)) == sgc_heap.epoch &&
-           !sgc_kind_uncollectable(sgc_heap.pages[page].kind) &&
-           sgc_cached_span_fits(owner, sgc_heap.records[page].span_pages);
-}
-
-/* The bit says who of several threads that free the span at once has it. */
-static bool free_to_spares(uint32_t owner, uint32_t page, struct sgc_section *self)
-{
-    bool freed = false;
-
-    sgc_section_enter(self);
-    if (may_be_spare(page, owner) && clear_bit(page)) {
-        sgc_aw_add(&sgc_spans.freed, sgc_span_bytes(page));
-        sgc_cached_span_push(owner, page, true);
-        freed = true;
-    }
-    sgc_section_leave(self);
-    return freed;
-}
-
-/* Markers beside the program may look at its pages: it is left to the sweep after their mark. */
-static bool free_to_pool(struct sgc_section *self, uint32_t page)
-{
-    struct sgc_run run = { page, 0 };
-    bool freed = false;
-
-    sgc_assert(sgc_page_ok(page));
-    sgc_guard_enter(self);
-    sgc_lock(&sgc_spans.lock, self);
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
-        sgc_survival_span_freed(page);
-        sgc_lists_renew(&sgc_spans.lists);
-        sgc_aw_add(&sgc_spans.freed, sgc_span_bytes(page));
-        if (!sgc_heap_is_marking() || sgc_fault(SGC_FAULT_TAKEN_DOWN))
-            run.count = sgc_span_withdraw(page);
-        freed = true;
-    }
-    sgc_unlock(&sgc_spans.lock, self);
-    if (run.count != 0)
-        sgc_span_take_down(&run, 1, self);
-    sgc_guard_leave(self);
-    return freed;
-}
-
-bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self)
-{
-    return free_to_spares(owner, page, self) || free_to_pool(self, page);
-}
-
-/* ---- resizing: the caller owns the object, so nobody else takes it down ---- */
-
-/* Only the pages of which it is decided under the lock that they go. */
-static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
-{
-    struct sgc_page_record *r = &sgc_heap.records[page];
-    uint32_t old = r->span_pages;
-
-    sgc_assert(count != 0 && count < old);
-    sgc_lock(&sgc_spans.lock, self);
-    if (sgc_heap_is_marking())
-        count = old;
-    r->span_pages = count;
-    sgc_unlock(&sgc_spans.lock, self);
-    if (count == old)
-        return;
-    for (uint32_t i = count; i < old; i++)
-        sgc_page_set_state(&sgc_heap.pages[page + i], SGC_PAGE_RESERVED);
-    sgc_span_take_down(&(struct sgc_run){ page + count, old - count }, 1, self);
-}
-
-bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
-{
-    struct sgc_page_record *r = &sgc_heap.records[page];
-    size_t old = sgc_span_bytes(page);
-    size_t count = sgc_span_pages_for(bytes);
-
-    sgc_assert(bytes != 0 && sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
-    if (count > r->span_pages)
-        return false;
-    bytes = sgc_round_up(bytes, SGC_GRANULE);
-    sgc_aw_add(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
-    if (bytes > old && sgc_kind_cleared(sgc_heap.pages[page].kind))
-        memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
-    sgc_aw_store_rel(&sgc_heap.pages[page].span_bytes, bytes);
-    if (count < r->span_pages) {
-        sgc_guard_enter(self);
-        shrink(self, page, (uint32_t)count);
-        sgc_guard_leave(self);
-    }
-    return true;
-}
+/* ---- words that keep it ---- */
 
 void sgc_span_set_reach(uint32_t page, size_t bytes)
 {
@@ -292,11 +176,11 @@ void sgc_span_set_reach(uint32_t page, size_t bytes)
     sgc_span_set_limited(&sgc_heap.pages[page], true);
 }
 
-/* ---- figures and checks ---- */
+/* ---- figures ---- */
 
 /* The bytes counted that no thread has taken yet.  One exchange decides which thread gets them, and
- * a thread reads `reported` before `count`, so none takes less than nothing.  A thread looks before it
- * exchanges: the words are shared, and one that has nothing to take does not write to them. */
+ * a thread reads `reported` before `count`, so none takes less than nothing.  A thread looks before
+ * it exchanges: the words are shared, and one that has nothing to take does not write to them. */
 static size_t take(sgc_aw_t *count, sgc_aw_t *reported)
 {
     size_t before = sgc_aw_load_acq(reported), now = sgc_aw_load_acq(count);
@@ -323,9 +207,4 @@ size_t sgc_span_allocated(void)
 size_t sgc_span_freed(void)
 {
     return sgc_aw_load_acq(&sgc_spans.freed);
-}
-
-void sgc_span_check(void)
-{
-    sgc_lists_check(&sgc_spans.lists, SGC_NO_OWNER);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where dangling words lead while a mark goes on beside the program: for the check of its closure (gc/collect/closure.h).
+ * Where dangling words lead while a mark goes on beside the program: for the check of its closure
+ * (gc/collect/closure.c).
  *
  * A word may lead where nothing is allocated: the object that was there has been freed, and the
- * program has not written the word since.  A marker that reads it marks nothing.  Then an object is
- * allocated there, and the word leads to one without mark, although nothing was missed: it is no
- * pointer to that object.  So granules are noted to which words lead, with nothing there, when the
- * mark begins, and those of objects that are freed meanwhile.  An object without mark to which a
- * word leads in any other place has been missed.
+ * program has not written the word since.  A marker that reads it marks nothing.  Then an object
+ * is allocated there, and the word leads to one without mark, although nothing was missed: it is
+ * no pointer to that object.  So granules are noted to which words lead, with nothing there, when
+ * the mark begins, and those of objects that are freed meanwhile.  An object without mark to
+ * which a word leads in any other place has been missed.
  *
  *   what      written by                             read by                   ordering
  *   a bit     the collecting thread, world stopped;  the collecting thread,    atomic or; stopping

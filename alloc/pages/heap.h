@@ -2,19 +2,22 @@
 /*
  * The heap's address space and its side tables.
  *
- * One range of addresses holds the pages and, at fixed offsets behind them, every table that describes them:
+ * One range of addresses holds the pages and, at fixed offsets behind them, every table that
+ * describes them:
  *
  *   pages | bits | remote bits | page descriptors | page records | arenas | span bits
  *
- * Nothing is backed until the arena it belongs to is committed (alloc/pages/pool.c).  "Is this word a heap
- * pointer" is one subtraction and one comparison with `limit`; a page's descriptor is found by a shift.
+ * Nothing is backed until the arena it belongs to is committed (alloc/pages/pool.c).  "Is this word
+ * a heap pointer" is one subtraction and one comparison with `limit`; a page's descriptor is found
+ * by a shift.
  *
- * bits holds two bitmaps, one bit per granule, word by word in turn: word 2w+r is word w of bitmap r.
- * One says what is allocated, the other is being marked; `alloc_role` says which is which and is flipped at
- * the end of a mark.  They lie together because the marker looks at both for each edge: one cache
- * line serves both.
+ * bits holds two bitmaps, one bit per granule, word by word in turn: word 2w+r is word w of bitmap
+ * r.  One says what is allocated, the other is being marked; `alloc_role` says which is which and
+ * is flipped at the end of a mark.  They lie together because the marker looks at both for each
+ * edge: one cache line serves both.
  *
- * span_bits does the same for spans: one bit per page, that of the span's first page; word 2a+r is arena a's in role r.
+ * span_bits does the same for spans: one bit per page, that of the span's first page; word 2a+r is
+ * arena a's in role r.
  *
  *   what          written by                               read by        ordering
  *   base, tables  sgc_heap_reserve, before any thread      everybody      thread creation
@@ -35,7 +38,7 @@
  *                                                                         see it
  *   mark bits     markers; before a mark, and by who sets  markers        stopping the world; who sets a page up publishes
  *                 a page up, cleared; while `marking` is                  its state, or the first allocation bit,
- *                 set by nobody else                                      afterwards (alloc/pages/concurrent_marks.h)
+ *                 set by nobody else                                      afterwards (alloc/pages/marks.h)
  *   remote bits   any thread: atomic or; taken by the      owner, markers acquire-release read-modify-write
  *                 page's owner: atomic exchange                           (doc/design/remote-free.md)
  */
@@ -47,11 +50,11 @@
 #include "alloc/pages/geometry.h"
 #include "alloc/pages/page_rules.h"
 #include "platform/atomics.h"
-#include "platform/visibility.h"
+#include "platform/compiler.h"
+#include "platform/nodes/topology.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 #include "platform/stretch.h"
-#include "platform/topology.h"
 
 struct sgc_page;
 struct sgc_page_record;
@@ -71,7 +74,8 @@ struct sgc_heap_config {
     bool end_byte;                  /* each request gets one byte more */
     bool poison;                    /* fill what is reclaimed, to catch uses of it */
     uint32_t spare_pages;           /* most pages that a thread keeps in spare spans; 0: none */
-    size_t cache_bytes;             /* of the last-level cache: a larger heap is not in it; 0: unknown */
+    size_t cache_bytes;             /* of the last-level cache: a larger heap is not in it; 0:
+                                     * unknown */
     enum sgc_huge_pages huge_pages;
     struct sgc_page_rule page_rule; /* where a thread that has run out of pages gets one */
     enum sgc_numa numa;             /* not SGC_NUMA_AUTO */
@@ -101,22 +105,26 @@ struct sgc_heap {
 };
 SGC_INNER struct sgc_heap sgc_heap;
 
-/* The first word of the bitmap that says what is allocated.  Beside the heap, where it is found by one instruction. */
+/* The first word of the bitmap that says what is allocated.  Beside the heap, where it is found by
+ * one instruction. */
 SGC_INNER sgc_aw_t *sgc_alloc_words;
 
-/* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once: by sgc_heap_init
- * (alloc/whole_heap.h). */
+/* Reserves the heap.  False, with a message, if not even a small heap can be reserved.  Once: by
+ * sgc_heap_init (alloc/whole_heap.h). */
 bool sgc_heap_reserve(const struct sgc_heap_config *config);
 
-/* Commits the pages below `end`, and of the tables what their arenas need.  False if the system refuses; the pages are asked
- * for first and all at once, so that a refusal leaves next to nothing charged. */
+/* Commits the pages below `end`, and of the tables what their arenas need.  False if the system
+ * refuses; the pages are asked for first and all at once, so that a refusal leaves next to nothing
+ * charged. */
 bool sgc_heap_commit(uint32_t end);
 
-/* Has it refused because something else lies where the next pages would be?  Then those up to `end`, the end of an arena, are
- * passed over: only the tables are committed.  False if it was not that, or the tables are refused. */
+/* Has it refused because something else lies where the next pages would be?  Then those up to
+ * `end`, the end of an arena, are passed over: only the tables are committed.  False if it was not
+ * that, or the tables are refused. */
 bool sgc_heap_pass(uint32_t end);
 
-/* The OS pages that a table gains with arenas [first, end), maybe none.  The bitmaps are the first tables. */
+/* The OS pages that a table gains with arenas [first, end), maybe none.  The bitmaps are the first
+ * tables. */
 void *sgc_heap_table_part(int table, uint32_t first, uint32_t end, size_t *bytes);
 
 static inline bool sgc_heap_contains(uintptr_t address)
@@ -124,7 +132,8 @@ static inline bool sgc_heap_contains(uintptr_t address)
     return address - sgc_heap.base < sgc_aw_load(&sgc_heap.limit);
 }
 
-/* Does a mark go on beside the program?  Within a section, and under a lock, the answer stays the same. */
+/* Does a mark go on beside the program?  Within a section, and under a lock, the answer stays the
+ * same. */
 static inline bool sgc_heap_is_marking(void)
 {
     return sgc_a32_load(&sgc_heap.marking) != 0;
@@ -172,8 +181,8 @@ enum sgc_pool_sort {
     SGC_POOL_SORTS
 };
 
-/* Sixty-four pages, each a bit of the words that say in which state they are.  Which word is written by whom:
- * alloc/pages/pool.h. */
+/* Sixty-four pages, each a bit of the words that say in which state they are.  Which word is
+ * written by whom: alloc/pages/pool.h. */
 struct sgc_arena {
     uint64_t free;              /* pages nobody uses */
     uint64_t dirty;             /* of these, the ones with contents */
@@ -181,7 +190,8 @@ struct sgc_arena {
     sgc_aw_t uncollectable;     /* pages of uncollectable kinds */
     sgc_aw_t rescan;            /* pages whose marked objects must be scanned again */
     uint64_t listed;            /* of the dirty ones, those on some thread's free page list */
-    sgc_aw_t noted;             /* pages in which something was freed since marking beside the program began */
+    sgc_aw_t noted;             /* pages in which something was freed since marking beside the
+                                 * program began */
     uint8_t home;               /* node that it is bound to; 0 if arenas have no homes */
     uint8_t there;              /* pages that the system has granted, the arena's first */
     uint8_t spare[6];           /* a cache line each: three words above are written by all */
@@ -248,7 +258,8 @@ static inline sgc_aw_t *sgc_remote_word(size_t granule)
     return &sgc_heap.remote_bits[granule / 64];
 }
 
-/* Where a granule's bit is in the bit string that begins at word 0 of one role, the words of the other role included. */
+/* Where a granule's bit is in the bit string that begins at word 0 of one role, the words of the
+ * other role included. */
 static inline size_t sgc_bit_index(size_t granule)
 {
     return granule + (granule & ~(size_t)63);

@@ -6,8 +6,8 @@
 
 #include "alloc/pages/page.h"
 
-/* An errno, by the first of the threads that make the heap and its tables grow: compare and exchange, relaxed, as it is all
- * there is; read when the heap is made. */
+/* An errno, by the first of the threads that make the heap and its tables grow: compare and
+ * exchange, relaxed, as it is all there is; read when the heap is made. */
 SGC_STATE static sgc_a32_t refused;
 
 static bool has_effect(void)
@@ -25,8 +25,9 @@ static void spread(void *start, size_t bytes)
     errno = saved;
 }
 
-/* A huge page would be on one node as a whole. */
-void sgc_homes_spread(void *table, size_t bytes)
+/* Puts new memory of a table, in whole OS pages, on all nodes in turn; NULL: there is none.  A huge
+ * page would be on one node as a whole. */
+static void spread_table(void *table, size_t bytes)
 {
     size_t whole = sgc_round_up(bytes, sgc_heap.os_page);
 
@@ -77,4 +78,58 @@ void sgc_homes_bind(uint32_t from, uint32_t end, uint32_t home)
 int sgc_homes_refused(void)
 {
     return (int)sgc_a32_load(&refused);
+}
+
+/* ---- tables by owner ---- */
+
+enum { TABLES_MAX = 5 };
+
+struct owner_table {
+    struct sgc_stretch memory;
+    size_t entry;
+};
+
+struct owner_tables {
+    struct owner_table of[TABLES_MAX];
+    uint32_t count, reach;          /* tables; owners that have entries */
+};
+
+SGC_STATE static struct owner_tables tables = { .reach = 1 };
+
+static bool reach(struct owner_table *table, uint32_t owners)
+{
+    size_t had = table->memory.have;
+
+    sgc_assert(owners != 0 && owners <= SGC_OWNERS_MAX);
+    if (!sgc_stretch_grow(&table->memory, owners * table->entry))
+        return false;
+    if (table->memory.have != had)
+        spread_table(table->memory.start + had, table->memory.have - had);
+    return true;
+}
+
+void *sgc_owner_table_make(size_t entry)
+{
+    struct owner_table table = { .entry = entry };
+
+    sgc_assert(entry != 0 && tables.count < TABLES_MAX);
+    if (!sgc_stretch_open(&table.memory, SGC_OWNERS_MAX * entry, sgc_heap.os_page))
+        return NULL;
+    if (!reach(&table, tables.reach)) {
+        sgc_stretch_close(&table.memory);
+        return NULL;
+    }
+    tables.of[tables.count++] = table;
+    return table.memory.start;
+}
+
+bool sgc_owner_tables_reach(uint32_t owners)
+{
+    if (owners <= tables.reach)
+        return true;
+    for (uint32_t i = 0; i < tables.count; i++)
+        if (!reach(&tables.of[i], owners))
+            return false;
+    tables.reach = owners;
+    return true;
 }

@@ -7,8 +7,8 @@
  *   balanced          each arena has a home; all tables are on all nodes in turn
  *   interleave-heap   everything is on all nodes in turn, and no arena has a home
  *
- * A home is meant: the system may refuse to bind memory, and takes it elsewhere when the node is full.  Fresh pages of an
- * arena go to threads of its home first, so that most are there even so.
+ * A home is meant: the system may refuse to bind memory, and takes it elsewhere when the node is
+ * full.  Fresh pages of an arena go to threads of its home first, so that most are there even so.
  *
  * With one node nothing here makes a system call.  Memory is bound before anybody touches it: an
  * arena and its part of the tables by the only thread that grows the heap, another table by the
@@ -18,18 +18,14 @@
 #define SGC_ALLOC_PAGES_HOMES_H
 
 #include "alloc/pages/heap.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 
 /* Says how many homes there are.  Before any of the heap is used. */
 void sgc_homes_init(void);
 
-/* Puts the pages [from, end), which are committed and not published, and the tables of their arenas where the configuration
- * wants them.  A refusal changes nothing. */
+/* Puts the pages [from, end), which are committed and not published, and the tables of their arenas
+ * where the configuration wants them.  A refusal changes nothing. */
 void sgc_homes_bind(uint32_t from, uint32_t end, uint32_t home);
-
-/* Puts new memory of a table, in whole OS pages, on all nodes in turn; NULL: there is none.  By the
- * thread that makes or enlarges the table, before the memory is used. */
-void sgc_homes_spread(void *table, size_t bytes);
 
 /* Why the system has refused to put the heap's tables somewhere, an errno; 0: it has not. */
 int sgc_homes_refused(void);
@@ -46,5 +42,22 @@ static inline int sgc_arena_node(uint32_t arena)
     sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
     return sgc_heap.homes > 1 ? sgc_heap.arenas[arena].home : -1;
 }
+
+/* ---- tables with an entry for each owner (alloc/pages/page.h) ----
+ *
+ * There may be 32768 owners, and there are a few: entries get memory as their owners come, since
+ * what could be written to counts against the limits of the process.
+ *
+ *   the list of tables   at the start; a thread that opens a cache, under     the same, which
+ *                        the registry's lock                                  excludes itself
+ */
+
+/* A table of zeros with entries of so many bytes for all owners that there are; NULL if the system
+ * refuses. */
+void *sgc_owner_table_make(size_t entry);
+
+/* Sees to it that each table has entries for owners below `owners`, whose numbers have come one by
+ * one.  False if the system refuses. */
+bool sgc_owner_tables_reach(uint32_t owners);
 
 #endif

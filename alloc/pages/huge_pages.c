@@ -3,7 +3,6 @@
 #include "alloc/pages/huge_pages.h"
 
 struct huge_pages {
-    enum sgc_huge_pages wish;
     bool checked;
     size_t page;                /* bytes; 0: none that we could use */
     struct sgc_huge_trials trials;
@@ -18,11 +17,6 @@ static char *arena_start(uint32_t arena)
     return (char *)sgc_page_start(arena * SGC_ARENA_PAGES);
 }
 
-void sgc_huge_pages_init(enum sgc_huge_pages wish)
-{
-    huge.wish = wish;
-}
-
 /* The memory is zero before and after. */
 static uint64_t touch(char *start, size_t pages)
 {
@@ -34,8 +28,8 @@ static uint64_t touch(char *start, size_t pages)
     return sgc_clock_ns() - began;
 }
 
-/* Small pages are sampled in the first half of the arena, and as long as huge pages are faster no more: it costs a huge page.
- * All that is touched is about to be used anyway. */
+/* Small pages are sampled in the first half of the arena, and as long as huge pages are faster no
+ * more: it costs a huge page.  All that is touched is about to be used anyway. */
 static bool trial(uint32_t arena)
 {
     char *large = arena_start(arena);
@@ -69,7 +63,7 @@ static bool wanted(uint32_t arena)
 {
     if (!available())
         return false;
-    return huge.wish == SGC_HUGE_ON || (arena >= huge.trials.next && trial(arena));
+    return sgc_heap.config.huge_pages == SGC_HUGE_ON || (arena >= huge.trials.next && trial(arena));
 }
 
 void sgc_huge_pages_grown(uint32_t first, uint32_t count, bool filled)
@@ -77,9 +71,9 @@ void sgc_huge_pages_grown(uint32_t first, uint32_t count, bool filled)
     uint32_t from = first > SGC_HUGE_FROM_ARENA ? first : SGC_HUGE_FROM_ARENA;
 
     sgc_assert(first + count <= sgc_heap.reserved / SGC_ARENA);
-    if (huge.wish == SGC_HUGE_OFF && count != 0)
+    if (sgc_heap.config.huge_pages == SGC_HUGE_OFF && count != 0)
         sgc_mem_use_huge(arena_start(first), (size_t)count * SGC_ARENA, false);
-    if (huge.wish == SGC_HUGE_OFF || !filled || from >= first + count || !wanted(from))
+    if (sgc_heap.config.huge_pages == SGC_HUGE_OFF || !filled || from >= first + count || !wanted(from))
         return;
     sgc_a32_store(&huge.asked, 1);
     sgc_mem_use_huge(arena_start(from), (size_t)(first + count - from) * SGC_ARENA, true);

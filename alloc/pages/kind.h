@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/visibility.h"
+#include "platform/compiler.h"
 
 /* The numbers 0 and 1 are part of the ABI. */
 enum sgc_kind_number {

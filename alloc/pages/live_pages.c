@@ -4,10 +4,11 @@
  */
 #include "alloc/pages/live_pages.h"
 
-#include "alloc/pages/owner_tables.h"
+#include "alloc/pages/homes.h"
 #include "alloc/pages/page.h"
 
-/* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32 | count. */
+/* Counts are kept with the epoch they are of, maxima with the generation, in one word: number << 32
+ * | count. */
 struct live {
     sgc_aw_t now, max;
 };
@@ -53,7 +54,8 @@ static bool newer(uintptr_t word, uint32_t stamp)
     return (int32_t)((uint32_t)(word >> 32) - stamp) > 0;
 }
 
-/* A thread that read the generation before it changed must not put an old maximum in the place of a new one. */
+/* A thread that read the generation before it changed must not put an old maximum in the place of a
+ * new one. */
 static void raise_max(sgc_aw_t *max, uint32_t generation, uint32_t count)
 {
     uintptr_t before = sgc_aw_load(max);
@@ -78,7 +80,8 @@ void sgc_live_pages_count(uint32_t owner)
         count_one(&live_pages.of[owner], sgc_heap.epoch, generation);
 }
 
-/* The owners' maxima are of an older generation from now on, and start with the next page counted. */
+/* The owners' maxima are of an older generation from now on, and start with the next page
+ * counted. */
 void sgc_live_pages_renew(void)
 {
     uint32_t generation = sgc_a32_add(&live_pages.generation, 1) + 1;

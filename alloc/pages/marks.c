@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bits of a mark: what becomes of them when it ends, and how they are cleared before the next begins.
+ * The bits of a mark: pages whose marks are to be looked at when it ends, what becomes of them
+ * then, and how they are cleared before the next begins.
  *
  *   next          any thread: compare-and-swap gives each arena to one      the same
  *   done          release by each thread that has cleared an arena          acquire by the thread that waits for all
@@ -12,9 +13,8 @@
 
 #include <limits.h>
 
-#include "alloc/pages/page.h"
 #include "platform/faults.h"
-#include "platform/section.h"
+#include "platform/section/section.h"
 
 struct clearing {
     sgc_a32_t next, done, arenas;
@@ -22,6 +22,20 @@ struct clearing {
 };
 
 SGC_STATE static struct clearing clearing;
+
+/* ---- while a mark goes on ---- */
+
+/* Mostly it is noted already, and then its word is not written: other threads have pages of the
+ * arena, too. */
+void sgc_marks_note(uint32_t page)
+{
+    sgc_aw_t *noted = &sgc_arena_of_page(page)->noted;
+    uintptr_t bit = sgc_arena_bit(page);
+
+    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
+    if ((sgc_aw_load(noted) & bit) == 0 && !sgc_fault(SGC_FAULT_NOTE_FORGOTTEN))
+        sgc_aw_or(noted, bit);
+}
 
 /* ---- the flip ---- */
 
@@ -72,8 +86,8 @@ void sgc_clear_again(void)
     begin(true);
 }
 
-/* A page that is set up or swept meanwhile clears its own bits, which its tag says, and one that is taken down clears all of
- * them, so neither such a page nor a free one need be touched. */
+/* A page that is set up or swept meanwhile clears its own bits, which its tag says, and one that is
+ * taken down clears all of them, so neither such a page nor a free one need be touched. */
 static bool is_to_be_cleared(uint32_t page)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];

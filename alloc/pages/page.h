@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two entries of a page: a small descriptor that the marker reads for every edge, and a record with the
- * rest.
+ * The two entries of a page: a small descriptor that the marker reads for every edge, and a record
+ * with the rest.
  *
  *   what                 written by                            read by             ordering
  *   descriptor           whoever holds the page while it is    everybody           the release of its state, and of
@@ -26,7 +26,7 @@
  *                        the orphans' lock)                    without a lock   afterwards; from then on only the owner
  *                                                                               writes it
  *   inbox_next, queued   see alloc/small/remote_free.c
- *   spare_next, warm     see alloc/large/span_cache.h
+ *   spare_next, warm     see alloc/large/span.h
  *   back                 who sets a span up                    everybody           as the descriptor; atomic, since who looks
  *                                                                                  late may find `bin` there instead: what it
  *                                                                                  leads to must be looked at, whether it is a
@@ -58,14 +58,17 @@ struct sgc_page {
         struct {
             uint32_t reciprocal;    /* of the object size: see sgc_slot_of */
             uint16_t granules;      /* object size */
-            uint16_t piece;         /* for the marker: what is added to an object's address as a piece of work */
+            uint16_t piece;         /* for the marker: what is added to an object's address as a
+                                     * piece of work */
         };
-        sgc_aw_t span_bytes;        /* a span's first page: bytes of its object, end byte included */
+        sgc_aw_t span_bytes;        /* a span's first page: bytes of its object, end byte
+                                     * included */
     };
     union {
         uint32_t back;          /* span tails: pages to the span's first, */
         sgc_a32_t back_now;     /* for who looks beside the thread that has the page */
-        sgc_a32_t bin;          /* small objects: where the bin that freeing looks at is in a cache, in bytes */
+        sgc_a32_t bin;          /* small objects: where the bin that freeing looks at is in a cache,
+                                 * in bytes */
     };
     sgc_a8_t state;             /* enum sgc_page_state */
     union {
@@ -74,14 +77,17 @@ struct sgc_page {
     };
     union {
         uint8_t cls;
-        bool limited;           /* a span's first page: words that point beyond span_reach don't count */
+        bool limited;           /* a span's first page: words that point beyond span_reach don't
+                                 * count */
         sgc_a8_t limited_now;   /* likewise */
     };
     sgc_a8_t remote;            /* remote bits of this page may be set */
     sgc_aw_t tag;               /* owner << 32 | epoch: see sgc_tag */
     union {
-        sgc_aw_t span_reach;    /* if `limited`: words that point at these first bytes of the object keep it */
-        uint64_t weight;        /* small objects: what a marked one means for the marker, see below */
+        sgc_aw_t span_reach;    /* if `limited`: words that point at these first bytes of the object
+                                 * keep it */
+        uint64_t weight;        /* small objects: what a marked one means for the marker, see
+                                 * below */
     };
 };
 _Static_assert(sizeof(struct sgc_page) == 32, "two descriptors a cache line, found by a shift");
@@ -97,7 +103,7 @@ static inline void sgc_page_set_state(struct sgc_page *d, enum sgc_page_state st
     sgc_a8_store_rel(&d->state, (uint8_t)state);
 }
 
-enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work/work.h */
+enum { SGC_PIECE_DESCRIBED = 4 };    /* mark/work/deque_memory.h */
 
 /* The weight of an object for the marker, in one word that is added up over a batch of them: from
  * the lowest bit on granules without words to scan, granules with, and the number of objects.  The
@@ -129,17 +135,21 @@ enum { SGC_OWNERS_MAX = 32768, SGC_ORPHANS = SGC_OWNERS_MAX - 1 };
 
 struct sgc_page_record {
     uint32_t next, prev;
-    uint32_t list;              /* label of the list it is on (alloc/pages/page_lists.c), 0: on none */
+    uint32_t list;              /* label of the list it is on (alloc/pages/page_lists.c), 0: on
+                                 * none */
     union {
         uint32_t zero_from;     /* granules from here on have never been handed out and are zero */
-        uint32_t spare_next;    /* of a spare span: alloc/large/span_cache.h */
+        uint32_t spare_next;    /* of a spare span: alloc/large/span.h */
     };
-    uint32_t inbox_next;        /* shares its place with nothing: a page may die, and be a span's, in an inbox */
+    uint32_t inbox_next;        /* shares its place with nothing: a page may die, and be a span's,
+                                 * in an inbox */
     sgc_a32_t queued;
     uint32_t span_pages;
     bool warm;                  /* a spare span: it was in use until just now */
-    bool offered;               /* small objects: the owner has put it on its usable list and not taken it off since */
-    uint16_t home;              /* the owner that was the first to use it since it has contents; 0: it has none */
+    bool offered;               /* small objects: the owner has put it on its usable list and not
+                                 * taken it off since */
+    uint16_t home;              /* the owner that was the first to use it since it has contents; 0:
+                                 * it has none */
 };
 _Static_assert(SGC_OWNERS_MAX <= UINT16_MAX + 1, "an owner's number is a home");
 
@@ -173,7 +183,8 @@ static inline size_t sgc_span_bytes(uint32_t page)
 
 /* ---- a descriptor, for who looks while its thread may be writing it ---- */
 
-/* Of any page.  A thread that sees a span of a kind with pointers does not see words that were there before the object. */
+/* Of any page.  A thread that sees a span of a kind with pointers does not see words that were
+ * there before the object. */
 static inline uint32_t sgc_page_kind_now(const struct sgc_page *d)
 {
     return sgc_a8_load_acq(&d->kind_now);
@@ -184,7 +195,8 @@ static inline void sgc_page_set_kind(struct sgc_page *d, uint32_t kind)
     sgc_a8_store_rel(&d->kind_now, (uint8_t)kind);
 }
 
-/* Of a page that was the tail of a span just now: pages to where that began.  It need not be true any more. */
+/* Of a page that was the tail of a span just now: pages to where that began.  It need not be true
+ * any more. */
 static inline uint32_t sgc_page_back(const struct sgc_page *d)
 {
     return sgc_a32_load(&d->back_now);
@@ -211,8 +223,8 @@ static inline size_t sgc_page_first_granule(uint32_t page)
     return (size_t)page * SGC_PAGE_GRANULES;
 }
 
-/* A page is taken for an owner: its home, if it has none.  True if that is another owner.  By who has the page, or under the
- * pool's lock. */
+/* A page is taken for an owner: its home, if it has none.  True if that is another owner.  By who
+ * has the page, or under the pool's lock. */
 static inline bool sgc_page_settle(uint32_t page, uint32_t owner)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
@@ -230,17 +242,19 @@ static inline void sgc_page_unsettle(uint32_t page)
     sgc_heap.records[page].home = SGC_NO_OWNER;
 }
 
-/* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what freeing finds in its
- * descriptor. */
+/* Makes a RESERVED page one of small objects, without any; writes all of its bits.  `bin`: what
+ * freeing finds in its descriptor. */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero);
 
-/* In both roles, and the remote ones.  Pages without small objects have none set: by the thread that takes such a page down. */
+/* In both roles, and the remote ones.  Pages without small objects have none set: by the thread
+ * that takes such a page down. */
 void sgc_page_clear_bits(uint32_t page);
 
 /* Allocated slots, remote frees not yet taken over counted as allocated. */
 uint32_t sgc_page_live(uint32_t page);
 
-/* Panics if the page's descriptor, record and bits contradict each other.  World stopped, or by the owner. */
+/* Panics if the page's descriptor, record and bits contradict each other.  World stopped, or by the
+ * owner. */
 void sgc_page_check(uint32_t page);
 
 const char *sgc_page_state_name(uint32_t state);

@@ -3,14 +3,15 @@
  * The pool of free pages.
  *
  * An arena's free pages are the bits of one word, so neighbours coalesce by being neighbours and a
- * run of pages is found by looking at words, lowest address first, which keeps the heap dense and leaves
- * whole arenas free at its end.  A second word says which of the free pages have contents (`dirty`);
- * the others read as zero and have no backing.  A third says which of those are on the free page list
- * of a thread (alloc/pages/free_list.h); they are in the words all the same.
+ * run of pages is found by looking at words, lowest address first, which keeps the heap dense and
+ * leaves whole arenas free at its end.  A second word says which of the free pages have contents
+ * (`dirty`); the others read as zero and have no backing.  A third says which of those are on the
+ * free page list of a thread (alloc/pages/page_lists.h); they are in the words all the same.
  *
- * Pages are committed one after the other.  The last arena may be there in part only, where the system grants no more, and one
- * in the middle, or nothing of it, where something else lies at its addresses: `there` says how many of its pages exist.  The
- * others are in no word and in no use, like pages that somebody has for ever.
+ * Pages are committed one after the other.  The last arena may be there in part only, where the
+ * system grants no more, and one in the middle, or nothing of it, where something else lies at its
+ * addresses: `there` says how many of its pages exist.  The others are in no word and in no use,
+ * like pages that somebody has for ever.
  *
  *   what                     written by                  read by            ordering
  *   free, dirty, listed,     under the pool's lock       same               the lock
@@ -32,9 +33,10 @@
 #define SGC_ALLOC_PAGES_POOL_H
 
 #include "alloc/pages/heap.h"
-#include "platform/lock.h"
+#include "platform/section/lock.h"
 
-/* The free pages of all arenas of one home.  Counted, so that no arena is looked at when there are none. */
+/* The free pages of all arenas of one home.  Counted, so that no arena is looked at when there are
+ * none. */
 struct sgc_pool_home {
     uint32_t lowest_of[SGC_POOL_SORTS];     /* no such arena below has a page of this sort */
     uint32_t used, clean;                   /* pages with contents, and without */
@@ -44,12 +46,15 @@ struct sgc_pool {
     struct sgc_lock lock;
     uint32_t committed;         /* arenas of which pages are in the pool, or holes between them */
     uint32_t pages;             /* pages in the pool: all below but those of holes */
-    uint32_t promised;          /* pages that the system has granted: those, and what sgc_pool_expand asked for */
+    uint32_t promised;          /* pages that the system has granted: those, and what
+                                 * sgc_pool_expand asked for */
     uint32_t lowest;            /* no arena below has a free page */
     struct sgc_pool_home home[SGC_NODES_MAX];       /* by the home of the arenas */
     bool growing;               /* somebody commits the next arenas; nobody else may */
-    uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free pages */
-    sgc_a32_t coming;           /* pages on their way here, doubled, and whether somebody sleeps until there are none */
+    uint32_t discarding;        /* free pages on their way to the system, in nobody's word of free
+                                 * pages */
+    sgc_a32_t coming;           /* pages on their way here, doubled, and whether somebody sleeps
+                                 * until there are none */
     sgc_a32_t grown;            /* counts growths: waiters sleep on it */
     sgc_aw_t in_use;            /* pages handed out */
     sgc_aw_t small;             /* of these, the ones handed out one by one: of small objects */
@@ -59,7 +64,8 @@ struct sgc_pool {
     sgc_aw_t returned;          /* bytes given back to the system so far */
     sgc_aw_t taken[SGC_SOURCES];    /* pages taken one by one, by where they came from */
     sgc_aw_t remote;            /* of these, pages that another thread had last, */
-    sgc_aw_t foreign;           /* pages that another thread was the first to use since they have contents, */
+    sgc_aw_t foreign;           /* pages that another thread was the first to use since they have
+                                 * contents, */
     sgc_aw_t far;               /* and pages of an arena whose home is not the thread's node */
 };
 SGC_INNER struct sgc_pool sgc_pool;
@@ -71,8 +77,8 @@ bool sgc_pool_init(void);
  * Outside sections. */
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
 
-/* Takes up to `max` single pages for an owner, each from where the page rule says; returns how many.  Otherwise the
- * same. */
+/* Takes up to `max` single pages for an owner, each from where the page rule says; returns how
+ * many.  Otherwise the same. */
 struct sgc_taken {
     uint32_t page;
     bool zero;
@@ -88,36 +94,34 @@ struct sgc_run {
 };
 void sgc_pool_give_runs(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
 
-/* Puts back single pages that were made ready, onto their last owner's free page list (SGC_NO_OWNER: nobody's); those that
- * were never used, as pages without contents. */
+/* Puts back single pages that were made ready, onto their last owner's free page list
+ * (SGC_NO_OWNER: nobody's); those that were never used, as pages without contents. */
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self);
 
-/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a thread, which says so under
- * the lock that it found them under, and again when the pool has them.  Under a guard: others may wait for them. */
+/* Free pages that are on no list any more and that the pool does not have yet are in the hands of a
+ * thread, which says so under the lock that it found them under, and again when the pool has them.
+ * Under a guard: others may wait for them. */
 void sgc_pool_transit_begin(uint32_t count);
 void sgc_pool_transit_end(uint32_t count);
 
-/* Waits until no pages are on their way: before memory is said to have run out, when nothing is left to be swept, or to be
- * given back.  With no such pages in hand; outside sections. */
+/* Waits until no pages are on their way: before memory is said to have run out, when nothing is
+ * left to be swept, or to be given back.  With no such pages in hand; outside sections. */
 void sgc_pool_transit_wait(struct sgc_section *self);
 
-/* Makes up to `max` pages of an owner's free page list nobody's.  False when it is empty.  Inside or outside
- * sections. */
+/* Makes up to `max` pages of an owner's free page list nobody's.  False when it is empty.  Inside
+ * or outside sections. */
 bool sgc_pool_forget_owner(uint32_t owner, uint32_t max, struct sgc_section *self);
 
 /* Under the lock: free pages of the arena have come, or are of another sort now. */
 void sgc_pool_note_arena(uint32_t arena);
 
-/* Under the lock: free pages of the arena are taken off their lists. */
-void sgc_pool_unlist(uint32_t arena, uint64_t pages);
-
-/* Makes sure that the system grants `pages` more pages; the heap goes on growing into them step by step.  Outside
- * sections. */
+/* Makes sure that the system grants `pages` more pages; the heap goes on growing into them step by
+ * step.  Outside sections. */
 bool sgc_pool_expand(size_t pages, struct sgc_section *self);
 
 /* Gives the backing of pages that became free more than `age` ns before `now` back to the system,
- * whole arenas first; at most `arenas` of them.  Returns when the next will be due (ns), UINT64_MAX if none
- * is waiting, `now` if more is due already.  Outside sections, under a guard. */
+ * whole arenas first; at most `arenas` of them.  Returns when the next will be due (ns), UINT64_MAX
+ * if none is waiting, `now` if more is due already.  Outside sections, under a guard. */
 uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_section *self);
 
 /* Takes the lock when no thread makes the pool grow: before a fork. */
@@ -157,7 +161,8 @@ bool sgc_pool_within_limit(uint32_t fresh);
 /* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
 bool sgc_pool_may_use(uint32_t count);
 
-/* Free pages of the arena that are on no list have come, with contents or without; negative: are gone. */
+/* Free pages of the arena that are on no list have come, with contents or without; negative: are
+ * gone. */
 static inline void sgc_pool_count_home(const struct sgc_arena *arena, int32_t used, int32_t clean)
 {
     struct sgc_pool_home *home = &sgc_pool.home[arena->home];
@@ -168,8 +173,9 @@ static inline void sgc_pool_count_home(const struct sgc_arena *arena, int32_t us
     sgc_assert((home->used | home->clean) >> 31 == 0);
 }
 
-/* Makes `need` more pages with this home or waits for the thread that makes some, for whatever home; the lock may be given up
- * meanwhile.  `huge`: what they are for uses most of them.  False when there are no more. */
+/* Makes `need` more pages with this home or waits for the thread that makes some, for whatever
+ * home; the lock may be given up meanwhile.  `huge`: what they are for uses most of them.  False
+ * when there are no more. */
 bool sgc_pool_more(uint32_t need, bool huge, uint32_t home, struct sgc_section *self);
 
 /* Out of the pool, and back; a single page onto the list of its last owner. */

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "alloc/pages/free_list.h"
+#include "alloc/pages/page_lists.h"
 #include "alloc/pages/homes.h"
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
@@ -42,7 +42,8 @@ static void end_growing(void)
     sgc_wake(&sgc_pool.grown, INT_MAX);
 }
 
-/* Under the lock: the arena's first pages are there, and what is new of them is in the pool.  Page 0 means "no page". */
+/* Under the lock: the arena's first pages are there, and what is new of them is in the pool.  Page
+ * 0 means "no page". */
 static void publish_arena(uint32_t arena, uint32_t there, uint32_t home)
 {
     struct sgc_arena *a = &sgc_heap.arenas[arena];
@@ -93,8 +94,8 @@ static bool commit_upto(uint32_t end)
     return true;
 }
 
-/* As many pages beyond `from` as the system grants, at most `want`, but not less than is needed: that would only be charged to
- * the process and serve nobody.  Returns where they end. */
+/* As many pages beyond `from` as the system grants, at most `want`, but not less than is needed:
+ * that would only be charged to the process and serve nobody.  Returns where they end. */
 static uint32_t commit_some(uint32_t from, uint32_t need, uint32_t want)
 {
     sgc_assert(need != 0 && need <= want);
@@ -121,8 +122,8 @@ static void settle(uint32_t from, uint32_t end, bool huge, uint32_t home)
     sgc_homes_bind(from, end, home);
     sgc_huge_pages_grown(first, first < whole ? whole - first : 0, huge);
 }
-/* Outside the lock, as the only one who grows.  Returns where the pages end that have come, or the hole that somebody else's
- * mapping makes, which lasts until an arena ends. */
+/* Outside the lock, as the only one who grows.  Returns where the pages end that have come, or the
+ * hole that somebody else's mapping makes, which lasts until an arena ends. */
 static uint32_t commit_or_pass(uint32_t from, uint32_t need, uint32_t want, bool *hole)
 {
     uint32_t end = commit_some(from, need, want);
@@ -162,8 +163,8 @@ static uint32_t pages_beyond(uint32_t these)
     return (uint32_t)(sgc_heap.reserved / SGC_PAGE) - these;
 }
 
-/* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas; to the end of an arena, of which there is room
- * for all, since that is what addresses are reserved for. */
+/* A bigger heap grows in bigger steps: an eighth of itself, at most 64 arenas; to the end of an
+ * arena, of which there is room for all, since that is what addresses are reserved for. */
 static uint32_t growth_for(uint32_t need)
 {
     uint32_t step = sgc_pool.committed / 8 < 64 ? sgc_pool.committed / 8 : 64;
@@ -202,8 +203,9 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
     return granted;
 }
 
-/* A thread that grows has mapped what a fork's child knows nothing of.  It needs no other lock to come to an end, and has no
- * signal handler run meanwhile; who waits does so for some time only, as the child could do without. */
+/* A thread that grows has mapped what a fork's child knows nothing of.  It needs no other lock to
+ * come to an end, and has no signal handler run meanwhile; who waits does so for some time only, as
+ * the child could do without. */
 void sgc_pool_lock_settled(struct sgc_section *self)
 {
     sgc_lock(&sgc_pool.lock, self);

@@ -6,7 +6,7 @@
  */
 #include "alloc/pages/pool.h"
 
-#include "alloc/pages/free_list.h"
+#include "alloc/pages/page_lists.h"
 #include "alloc/pages/homes.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/pages/page.h"
@@ -79,7 +79,8 @@ static uint32_t clean_page(uint32_t home, struct sgc_section *self)
     return SGC_NO_PAGE;
 }
 
-/* The lowest one if all are its own, so that a heap without spare pages stays as small as it can. */
+/* The lowest one if all are its own, so that a heap without spare pages stays as small as it
+ * can. */
 static uint32_t own_page(uint32_t owner)
 {
     uint32_t count = sgc_free_list_count(owner);
@@ -173,8 +174,8 @@ uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t max, struct sgc_taken *t
 
 /* ---- giving ---- */
 
-/* As sgc_pool_give_run, for a page that was made ready and never used: it has still no contents, so it is near to nobody,
- * and nothing has to go back to the system. */
+/* As sgc_pool_give_run, for a page that was made ready and never used: it has still no contents, so
+ * it is near to nobody, and nothing has to go back to the system. */
 static void give_untouched(uint32_t page)
 {
     struct sgc_arena *arena = sgc_arena_of_page(page);

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 
 #include "alloc/pages/geometry.h"
+#include "platform/compiler.h"
 #include "platform/report.h"
-#include "platform/visibility.h"
 
 enum {
     SGC_CLASSES_MAX = 80,

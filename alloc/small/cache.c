@@ -5,14 +5,13 @@
  */
 #include "alloc/small/cache.h"
 
-#include "alloc/pages/owner_tables.h"
+#include "alloc/pages/homes.h"
 #include "alloc/small/slots.h"
 #include "platform/report.h"
 
-enum { FREED_WALKED = 64 };         /* freed slots at hand, each of which may have left the processor's caches */
-
-/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its section,
- * which is not owned.  Zero until there are caches: before, there are no pages, and the common paths find nothing in it. */
+/* Of threads without a cache: it owns nothing, and its tag is no page's.  They all write to its
+ * section, which is not owned.  Zero until there are caches: before, there are no pages, and the
+ * common paths find nothing in it. */
 static struct sgc_cache nobody;
 SGC_STATE_LARGE(nobody);
 
@@ -261,35 +260,6 @@ void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     bin->active_epoch = 0;
 }
 
-bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-    struct sgc_freed *slot = sgc_bin_freed(bin), *kept = slot;
-
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
-    if (sgc_bin_nfreed(bin) > FREED_WALKED)
-        return false;
-    sgc_cache_count_freed(cache);
-    for (; slot != bin->freed; slot++)
-        if (sgc_page_number((uintptr_t)slot->object) != page)
-            *kept++ = *slot;
-    cache->counted -= (size_t)(bin->freed - kept) * bin->size;
-    bin->freed = kept;
-    return true;
-}
-
-const struct sgc_freed *sgc_bin_forget_all_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-    struct sgc_freed *first = sgc_bin_freed(bin);
-
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
-    sgc_cache_count_freed(cache);
-    cache->counted -= (size_t)(bin->freed - first) * bin->size;
-    bin->freed = first;
-    return first;
-}
-
 bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page)
 {
     sgc_assert(sgc_bin_ok(bin) && sgc_page_ok(page));
@@ -340,9 +310,9 @@ void sgc_page_unwatch(uint32_t page, enum sgc_watch why)
     sgc_a32_cas(&d->bin, sgc_bin_watched(why), sgc_bin_of_page(d->kind, d->cls));
 }
 
-/* A bin that took no more than a page has to show its need anew.  It begins with a little less than it has shown, so that
- * what it claims at first is about what it needed, and becomes less where that was too much; with nothing, when it took
- * nothing in a whole epoch. */
+/* A bin that took no more than a page has to show its need anew.  It begins with a little less than
+ * it has shown, so that what it claims at first is about what it needed, and becomes less where
+ * that was too much; with nothing, when it took nothing in a whole epoch. */
 static uint8_t shown_before(const struct sgc_bin *bin)
 {
     sgc_assert(sgc_bin_ok(bin) && bin->active_epoch < sgc_heap.epoch);
@@ -370,7 +340,8 @@ void sgc_bin_make_ready(struct sgc_bin *bin, uint32_t page)
     if (bin->next_ready == bin->ready_end)
         bin->next_ready = bin->ready_end = 0;
     if (bin->ready_end == SGC_READY_MAX)
-        return;         /* a page for a stopped thread, or a signal handler's allocation: it waits for the next cycle */
+        return;         /* a page for a stopped thread, or a signal handler's allocation: it waits
+                         * for the next cycle */
     bin->ready[bin->ready_end++] = page;
     bin->taken += bin->taken < UINT8_MAX;
 }
@@ -410,7 +381,8 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
     sgc_verify((bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end);
     check_freed(cache, bin);
     check_active(bin);
-    if (!sgc_bin_has_claimed(bin))      /* the page of a run that is used up may be another's by now */
+    if (!sgc_bin_has_claimed(bin))      /* the page of a run that is used up may be another's by
+                                         * now */
         return;
     sgc_verify(bin->active_epoch == sgc_heap.epoch);
     sgc_verify(bin->page == SGC_NO_PAGE || (bin->page == sgc_bin_claimed_page(bin) && sgc_page_owner(bin->page) == cache->id));

@@ -34,8 +34,8 @@
  *   claimed_counted,         the same                            same              program order; stopping the world
  *   freed_counted
  *
- * Caches are never unmapped: a record may be used again by another thread, so that a late push into an
- * inbox always meets an inbox.
+ * Caches are never unmapped: a record may be used again by another thread, so that a late push into
+ * an inbox always meets an inbox.
  */
 #ifndef SGC_ALLOC_SMALL_CACHE_H
 #define SGC_ALLOC_SMALL_CACHE_H
@@ -43,10 +43,8 @@
 #include <stddef.h>
 
 #include "alloc/pages/page_lists.h"
-#include "platform/lock.h"
+#include "platform/section/lock.h"
 #include "platform/stretch.h"
-
-enum { SGC_LINE = 64 };             /* bytes that a processor fetches at a time */
 
 enum {
     SGC_CACHES_MAX = SGC_ORPHANS,   /* each has an owner number */
@@ -55,17 +53,18 @@ enum {
     SGC_READY_MAX = 7,              /* pages made ready at a time */
 };
 
-/* A freed slot that waits to be handed out again.  Kept beside the heap: whatever the program writes to what it has freed, or
- * past the end of an object, it meets nothing of ours. */
+/* A freed slot that waits to be handed out again.  Kept beside the heap: whatever the program
+ * writes to what it has freed, or past the end of an object, it meets nothing of ours. */
 struct sgc_freed {
     void *object;
     size_t place;                   /* of its allocation bit: sgc_bit_index */
 };
 
-/* The first line is all that the common paths touch.  The freed slots at hand are an array that ends at `freed`.  Of where it
- * begins, and of where it has no more room, the low halves of the addresses are kept, which tell any two places of an array
- * apart.  A bin that is inactive, or whose cache keeps no freed slots, has none and no room: the common path of freeing finds
- * it closed.  A bin never used is all zero: no memory is spent on it. */
+/* The first line is all that the common paths touch.  The freed slots at hand are an array that
+ * ends at `freed`.  Of where it begins, and of where it has no more room, the low halves of the
+ * addresses are kept, which tell any two places of an array apart.  A bin that is inactive, or
+ * whose cache keeps no freed slots, has none and no room: the common path of freeing finds it
+ * closed.  A bin never used is all zero: no memory is spent on it. */
 struct sgc_bin {
     _Alignas(64) char *cur;
     char *limit;
@@ -76,13 +75,16 @@ struct sgc_bin {
     uint32_t size;                  /* bytes per object; 0: never used */
     uint32_t freed_first, freed_full;
     uint32_t page;                  /* the active page, valid in active_epoch only */
-    size_t next;                    /* granule of the heap: the active page's slots below have been looked at */
+    size_t next;                    /* granule of the heap: the active page's slots below have been
+                                     * looked at */
     uint32_t active_epoch;          /* that the active page, the ones ready and `taken` are of */
     struct sgc_page_lists lists;
-    uint32_t ready[SGC_READY_MAX]; /* pages to become active next, [next_ready, ready_end) of them; on the lists as done */
+    uint32_t ready[SGC_READY_MAX]; /* pages to become active next, [next_ready, ready_end) of them;
+                                    * on the lists as done */
     uint8_t next_ready, ready_end;
     uint8_t taken;                  /* pages made ready so far */
-    uint8_t shown;                  /* need, by the short runs that it took of pages without owner (alloc/small/shared.h) */
+    uint8_t shown;                  /* need, by the short runs that it took of pages without owner
+                                     * (alloc/small/orphan.h) */
 };
 _Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MAX <= UINT8_MAX, "no line for nothing, and room to count");
 _Static_assert(offsetof(struct sgc_bin, active_epoch) == 64, "the common paths touch one line");
@@ -94,41 +96,56 @@ _Static_assert(offsetof(struct sgc_bin, active_epoch) == 64, "the common paths t
 /* Reasons why a page's objects are not freed the common way: the page names a bin that is never
  * open.  Each reason outweighs those that follow it. */
 enum sgc_watch {
-    SGC_WATCH_REGISTERED,           /* something is registered about an object: until the page has none any more */
-    SGC_WATCH_DATED,                /* a layer on top keeps some objects of the page: until a stop finds that it does not */
-    SGC_WATCH_DATED_HERE,           /* the same, and only the page's owner has told it to: until the owner finds that */
+    SGC_WATCH_REGISTERED,           /* something is registered about an object: until the page has
+                                     * none any more */
+    SGC_WATCH_DATED,                /* a layer on top keeps some objects of the page: until a stop
+                                     * finds that it does not */
+    SGC_WATCH_DATED_HERE,           /* the same, and only the page's owner has told it to: until the
+                                     * owner finds that */
     SGC_WATCH_UNCOLLECTABLE,        /* they are uncollectable, and that is all */
     SGC_WATCHES
 };
 
 struct sgc_cache {
     struct sgc_section section;     /* first: a section is a cache */
-    uintptr_t free_tag;             /* the same for the common path of freeing: see sgc_cache_set_tag */
+    uintptr_t free_tag;             /* the same for the common path of freeing: see
+                                     * sgc_cache_set_tag */
     uintptr_t tag;                  /* of pages that are ours and swept: see sgc_tag */
     uint32_t id;                    /* owner number, from 1 */
     bool page_taken;                /* a page, since the heap's size was last looked at */
-    bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are poisoned */
+    bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are
+                                     * poisoned */
     uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
-    uint32_t freeing;               /* page of a remote free that is under way: see sgc_cache_repair */
-    char *unbacked;                 /* claimed last, new, and about to be used as a whole: so many bytes */
+    uint32_t freeing;               /* page of a remote free that is under way: see
+                                     * sgc_cache_repair */
+    char *unbacked;                 /* claimed last, new, and about to be used as a whole: so many
+                                     * bytes */
     uint32_t unbacked_bytes;
-    uint32_t delivered;             /* pages in which others have freed something, since they were looked through */
+    uint32_t delivered;             /* pages in which others have freed something, since they were
+                                     * looked through */
     sgc_aw_t claimed;               /* bytes that threads with this cache have ever claimed, */
     sgc_aw_t freed_bytes;           /* and freed explicitly */
-    size_t claimed_counted, freed_counted;  /* so much of them is in the sums of gc/pacing/counts.h */
+    size_t claimed_counted, freed_counted;  /* so much of them is in the sums of
+                                             * gc/pacing/counts.h */
     struct sgc_lock lock;
     sgc_aw_t inbox;
-    uint32_t unmerged;              /* frees of its thread in pages where others have freed, too: alloc/free.c */
+    uint32_t unmerged;              /* frees of its thread in pages where others have freed, too:
+                                     * alloc/free.c */
     uint32_t arrived;               /* pages taken out of the inbox, to be looked at */
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
-    size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes already */
-    char *array, *array_end;        /* memory for arrays of freed slots, not used yet: alloc/small/freed.c */
-    sgc_aw_t unused;                /* bytes claimed and not handed out when that was last looked at */
+    size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes
+                                     * already */
+    char *array, *array_end;        /* memory for arrays of freed slots, not used yet:
+                                     * alloc/small/freed.c */
+    sgc_aw_t unused;                /* bytes claimed and not handed out when that was last looked
+                                     * at */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
-    struct sgc_stretch memory;      /* with the bins of kinds that there are at its end; no start: the whole cache is there */
+    struct sgc_stretch memory;      /* with the bins of kinds that there are at its end; no start:
+                                     * the whole cache is there */
     _Alignas(128)                   /* as the bins behind it */
-    struct sgc_bin watched[SGC_WATCHES];    /* for the bins of pages where the common path must not free; empty and closed */
+    struct sgc_bin watched[SGC_WATCHES];    /* for the bins of pages where the common path must not
+                                             * free; empty and closed */
     struct sgc_bin bin[SGC_KINDS][SGC_CLASSES_MAX];
 };
 
@@ -188,8 +205,8 @@ static inline uint32_t sgc_bin_freed_room(const struct sgc_bin *bin)
     return array == NULL ? 0 : array->slots;
 }
 
-/* Has it slots that are claimed and not handed out?  And where they are: in the active page, or, if there is none, in one of
- * those that no thread owned when they were claimed. */
+/* Has it slots that are claimed and not handed out?  And where they are: in the active page, or, if
+ * there is none, in one of those that no thread owned when they were claimed. */
 static inline bool sgc_bin_has_claimed(const struct sgc_bin *bin)
 {
     return bin->cur < bin->end;
@@ -201,8 +218,8 @@ static inline uint32_t sgc_bin_claimed_page(const struct sgc_bin *bin)
     return sgc_page_number((uintptr_t)bin->cur);
 }
 
-/* Do the slots, the freed ones and the pages to come agree?  A claim that was left half way has a run that is used up, and no
- * end.  By its thread in a section, or world stopped. */
+/* Do the slots, the freed ones and the pages to come agree?  A claim that was left half way has a
+ * run that is used up, and no end.  By its thread in a section, or world stopped. */
 static inline bool sgc_bin_ok(const struct sgc_bin *bin)
 {
     return (bin->limit == NULL || bin->cur <= bin->limit) &&
@@ -250,33 +267,35 @@ static inline size_t sgc_fast_bytes(size_t request)
 SGC_INNER sgc_aw_t *sgc_cache_table;
 SGC_INNER sgc_a32_t sgc_cache_count;           /* highest number given out + 1 */
 
-/* Its pages have the tag from now on.  While a mark goes on beside the program no page is one that the common path of freeing
- * takes, so that all frees are noted.  By its thread in a section, world stopped, or while no thread can stop the world. */
+/* Its pages have the tag from now on.  While a mark goes on beside the program no page is one that
+ * the common path of freeing takes, so that all frees are noted.  By its thread in a section, world
+ * stopped, or while no thread can stop the world. */
 static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
 {
     cache->tag = tag;
     cache->free_tag = sgc_heap_is_marking() ? SGC_TAG_OF_NONE : tag;
 }
 
-/* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers or memory
- * run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
+/* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
+ * or memory run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
 
-/* A new kind, of which each cache has bins; SGC_KINDS if there can be no more, or the system has no memory for
- * these.  Under the registry's lock. */
+/* A new kind, of which each cache has bins; SGC_KINDS if there can be no more, or the system has no
+ * memory for these.  Under the registry's lock. */
 uint32_t sgc_caches_make_kind(const struct sgc_kind *kind);
 
-/* Gives up claimed and cached slots.  Returns the bytes of those that were never handed out.  World stopped, or by its own
- * thread in a section, when it has no run in a page of another's (sgc_cache_leave_runs). */
+/* Gives up claimed and cached slots.  Returns the bytes of those that were never handed out.  World
+ * stopped, or by its own thread in a section, when it has no run in a page of another's
+ * (sgc_cache_leave_runs). */
 size_t sgc_cache_retire(struct sgc_cache *cache);
 
-/* For a look at the heap: slots that are claimed and not handed out are made to look free, and taken back afterwards.  In
- * between nobody allocates or frees.  World stopped. */
+/* For a look at the heap: slots that are claimed and not handed out are made to look free, and
+ * taken back afterwards.  In between nobody allocates or frees.  World stopped. */
 void sgc_cache_hide_claimed(struct sgc_cache *cache);
 void sgc_cache_take_back(struct sgc_cache *cache);
 
-/* Brings freed_bytes up to date: slots at hand count as freed, and no more once they are handed out again; `unused`, too.
- * World stopped, or by its own thread in a section. */
+/* Brings freed_bytes up to date: slots at hand count as freed, and no more once they are handed out
+ * again; `unused`, too.  World stopped, or by its own thread in a section. */
 void sgc_cache_count_freed(struct sgc_cache *cache);
 
 /* From now on the cache keeps no freed slots.  World stopped, or by its own thread in a section. */
@@ -285,17 +304,9 @@ void sgc_cache_keep_none(struct sgc_cache *cache);
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
 
-/* The bin's slots are given up as after a cycle, and it knows of no page: all are on its lists, where those with free slots are
- * to be offered.  By its own thread, under the cache's lock. */
+/* The bin's slots are given up as after a cycle, and it knows of no page: all are on its lists,
+ * where those with free slots are to be offered.  By its own thread, under the cache's lock. */
 void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
-
-/* Forgets the freed slots at hand that are of the page; false if there are too many at hand to look
- * through.  By the cache's own thread, under its lock. */
-bool sgc_bin_forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page);
-
-/* Forgets all freed slots at hand.  Returns the first of them in the array, so that their pages can
- * be looked at.  By the cache's own thread, under its lock. */
-const struct sgc_freed *sgc_bin_forget_all_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Is it the active page, or one that is to be active next?  By its own thread. */
 bool sgc_bin_expects(const struct sgc_bin *bin, uint32_t page);
@@ -333,11 +344,12 @@ static inline uint32_t sgc_bin_of_page(uint32_t kind, uint32_t cls)
     return sgc_kind_uncollectable(kind) ? sgc_bin_watched(SGC_WATCH_UNCOLLECTABLE) : sgc_bin_offset(kind, cls);
 }
 
-/* From now on freeing any of the page's objects takes the slow way.  By any thread that holds an object of the page, in a
- * section; DATED_HERE: by the page's owner. */
+/* From now on freeing any of the page's objects takes the slow way.  By any thread that holds an
+ * object of the page, in a section; DATED_HERE: by the page's owner. */
 void sgc_page_watch(uint32_t page, enum sgc_watch why);
 
-/* That reason, and no other, is no more.  DATED: world stopped.  DATED_HERE: by the owner, in a section. */
+/* That reason, and no other, is no more.  DATED: world stopped.  DATED_HERE: by the owner, in a
+ * section. */
 void sgc_page_unwatch(uint32_t page, enum sgc_watch why);
 
 static inline bool sgc_page_is_watched(const struct sgc_page *d, enum sgc_watch why)

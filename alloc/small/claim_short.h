@@ -16,6 +16,7 @@
 
 #include "alloc/small/cache.h"
 #include "alloc/small/slots.h"
+#include "platform/compiler.h"
 
 enum { SGC_FETCH_MIN = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
 
@@ -81,7 +82,7 @@ __attribute__((always_inline))
 static inline void sgc_fetch_behind(const char *end)
 {
     __builtin_prefetch(end, 1);
-    __builtin_prefetch(end + SGC_LINE, 1);
+    __builtin_prefetch(end + SGC_CACHE_LINE, 1);
 }
 
 /* The first slot of a run is handed out, the others are the bin's.  In an order in which the bin has, at no instruction,

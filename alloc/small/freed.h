@@ -26,7 +26,7 @@ enum {
  * By the cache's thread, outside sections. */
 bool sgc_bin_make_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
-/* Before the bin gets its slots: in an abandoned section (platform/section.h) a bin with slots that is not
+/* Before the bin gets its slots: in an abandoned section (platform/section/section.h) a bin with slots that is not
  * marked would keep them over a cycle, and hand them out twice. */
 static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {

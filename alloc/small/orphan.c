@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leaving pages behind and adopting them.  The lists are under the orphans' lock.
+ * Leaving pages behind, adopting them, and claiming short runs in them.  The lists are under the
+ * orphans' lock.
  */
 #include "alloc/small/orphan.h"
 
 #include "alloc/small/remote_free.h"
+#include "alloc/small/slots.h"
+#include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
 #include "platform/report.h"
 
@@ -13,7 +16,14 @@ SGC_STATE struct sgc_orphans sgc_orphans = { .lock = SGC_LOCK_INIT(SGC_RANK_ORPH
 static struct sgc_page_lists orphan_lists[SGC_KINDS][SGC_CLASSES_MAX];
 SGC_STATE_LARGE(orphan_lists);
 
-enum { ADOPT_STEP = 8 };
+SGC_STATE struct sgc_shared sgc_shared;
+
+enum {
+    ADOPT_STEP = 8,
+    FIRST_BYTES = 512,          /* of a run */
+    MIN_SHARE = 4,              /* of what was asked for, that a run counts as */
+    SEARCH_STEP = 8,            /* pages looked at before the locks are given up for a moment */
+};
 
 /* Ready to be looked through.  Under the lock. */
 static struct sgc_page_lists *lists_of(uint32_t kind, uint32_t cls)
@@ -115,19 +125,6 @@ void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, con
     sgc_unlock(&sgc_orphans.lock, &cache->section);
 }
 
-uint32_t sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more)
-{
-    return sgc_lists_next_usable(lists_of(kind, cls), sgc_tag(SGC_ORPHANS, sgc_heap.epoch), more);
-}
-
-void sgc_orphan_offer(uint32_t page)
-{
-    const struct sgc_page *d = &sgc_heap.pages[page];
-
-    sgc_assert(sgc_page_owner(page) == SGC_ORPHANS);
-    sgc_list_move(lists_of(d->kind, d->cls), SGC_LIST_USABLE, page);
-}
-
 static bool may_leave(const struct sgc_page_lists *lists, uint32_t page)
 {
     sgc_assert(sgc_list_of(lists, page) == SGC_LIST_USABLE && sgc_page_owner(page) == SGC_ORPHANS);
@@ -165,7 +162,9 @@ static bool update_some(struct sgc_sweep_step *step)
     return page != SGC_NO_PAGE;
 }
 
-void sgc_orphan_drain(struct sgc_section *self)
+/* Orphans in which something was freed are found again, and leave for the pool if they are empty,
+ * unless they are the last of their class that have room.  Under a guard, outside sections. */
+static void drain(struct sgc_section *self)
 {
     struct sgc_sweep_step step;
     bool more = sgc_orphans_have_news();
@@ -176,6 +175,120 @@ void sgc_orphan_drain(struct sgc_section *self)
         sgc_unlock(&sgc_orphans.lock, self);
         sgc_sweep_give(&step, SGC_NO_OWNER, self);
     }
+}
+
+/* ---- short runs ---- */
+
+/* The next orphan with free slots: it is taken off the usable ones.  SGC_NO_PAGE: *more says
+ * whether there may be others. */
+static uint32_t next_usable(uint32_t kind, uint32_t cls, bool *more)
+{
+    return sgc_lists_next_usable(lists_of(kind, cls), sgc_tag(SGC_ORPHANS, sgc_heap.epoch), more);
+}
+
+/* Puts it back, to be found first. */
+static void offer(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_owner(page) == SGC_ORPHANS);
+    sgc_list_move(lists_of(d->kind, d->cls), SGC_LIST_USABLE, page);
+}
+
+/* As much as it had before. */
+static uint32_t bytes_at_once(const struct sgc_bin *bin)
+{
+    uint32_t shown = (uint32_t)bin->shown * SGC_SHOWN_UNIT;
+
+    sgc_assert(bin->shown < SGC_SHOWN_ENOUGH);
+    return shown < FIRST_BYTES ? FIRST_BYTES : shown;
+}
+
+static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
+{
+    uint32_t bytes = bytes_at_once(bin);
+
+    sgc_assert(bin->size != 0 && sgc_cache_ok(cache));
+    return bytes < bin->size || cache->claim_bytes == 0 ? 1 : bytes / bin->size;
+}
+
+/* Where there are live objects in between runs are shorter than was asked for; each counts as a
+ * fourth of that at least, so that there are not too many of them. */
+static void show(struct sgc_bin *bin, size_t bytes)
+{
+    uint32_t min = bytes_at_once(bin) / MIN_SHARE;
+    size_t shown = bin->shown + (bytes < min ? min : bytes) / SGC_SHOWN_UNIT;
+
+    bin->shown = (uint8_t)(shown < SGC_SHOWN_ENOUGH ? shown : SGC_SHOWN_ENOUGH);
+}
+
+/* There is no active page: short runs are looked for nowhere, and when this one ends there is a
+ * slow way. */
+static void take_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page, struct sgc_slots run)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    sgc_assert(bin->active_epoch == sgc_heap.epoch && bin->page == SGC_NO_PAGE && bin->next_ready == bin->ready_end);
+    sgc_bin_give_run(cache, kind, cls, page, run);
+    bin->next = run.end;
+    if (bin->dirty > bin->end)
+        bin->dirty = bin->end;
+}
+
+/* All locks held. */
+static bool claim_in_page(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+    struct sgc_slots run = sgc_slots_claim(page, cls, sgc_page_first_granule(page), slots_at_once(cache, bin));
+
+    sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_page_owner(page) == SGC_ORPHANS);
+    if (run.first == run.end)
+        return false;
+    show(bin, (run.end - run.first) * SGC_GRANULE);
+    take_run(cache, kind, cls, page, run);
+    offer(page);
+    return true;
+}
+
+/* A handler may have got slots before the guard, and may have a page ready. */
+static bool is_served(const struct sgc_bin *bin)
+{
+    return sgc_bin_has_freed(bin) || sgc_bin_has_claimed(bin) || bin->page != SGC_NO_PAGE || bin->next_ready != bin->ready_end;
+}
+
+/* Between two steps all other threads may end, after which no page is shared. */
+static bool claim_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool *more)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    sgc_assert(sgc_lock_taken(&cache->lock) && sgc_lock_taken(&sgc_orphans.lock));
+    sgc_bin_renew(bin);
+    *more = !is_served(bin) && sgc_shared_suits(bin);
+    if (!*more)
+        return is_served(bin);
+    for (uint32_t i = 0; i < SEARCH_STEP && *more; i++) {
+        uint32_t page = next_usable(kind, cls, more);
+
+        if (page != SGC_NO_PAGE && claim_in_page(cache, kind, cls, page))
+            return true;
+    }
+    return false;
+}
+
+bool sgc_shared_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    bool found, more;
+
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    drain(&cache->section);
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(&sgc_orphans.lock, &cache->section);
+        found = claim_step(cache, kind, cls, &more);
+        sgc_unlock(&sgc_orphans.lock, &cache->section);
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (!found && more);
+    return found;
 }
 
 /* ---- adopting ---- */
@@ -194,7 +307,8 @@ static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_p
     sgc_bin_make_ready(bin, page);
 }
 
-/* The next orphans with free slots become ours, as many as one short look finds.  Both locks held. */
+/* The next orphans with free slots become ours, as many as one short look finds.  Both locks
+ * held. */
 static uint32_t adopt_some(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t max,
                            bool *more)
 {
@@ -253,7 +367,7 @@ uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
     bool more;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
-    sgc_orphan_drain(&cache->section);
+    drain(&cache->section);
     more = may_adopt(kind, cls, &cache->section);
     while (more && found < max)
         found += adopt_step(cache, kind, cls, max - found, &more);
@@ -278,7 +392,8 @@ static bool sweep_class(struct sgc_page_lists *lists, uint32_t *max, struct sgc_
     return step.swept != 0;
 }
 
-/* The thread that finds no orphans left to sweep may find those that were swept just now on their way to the pool. */
+/* The thread that finds no orphans left to sweep may find those that were swept just now on their
+ * way to the pool. */
 bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self)
 {
     if (sgc_aw_load_acq(&sgc_orphans.count) == 0 || sgc_heap_is_marking())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Pages that no thread owns, by kind and size class: their owner has ended, or has not needed that
- * class for long, or they had none from the start (alloc/small/shared.h).  The thread that holds
- * the lock may do to them what an owner may do to its page.
+ * class for long, or they had none from the start (sgc_shared_claim).  The thread that holds the
+ * lock may do to them what an owner may do to its page.
  *
  *   lists        under the orphans' lock, by anybody
  *   count        written under the orphans' lock; read by anybody, relaxed: a stale value costs one
@@ -23,8 +23,8 @@ struct sgc_orphans {
 };
 SGC_INNER struct sgc_orphans sgc_orphans;
 
-/* Takes over up to `max` pages with free slots of ended threads and makes them ready for claiming; how many.  Outside
- * sections. */
+/* Takes over up to `max` pages with free slots of ended threads and makes them ready for claiming;
+ * how many.  Outside sections. */
 uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max);
 
 /* Makes the pages of a list orphans, at most `max`; true if there are more.  Under the cache's
@@ -44,19 +44,42 @@ void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t
 /* Makes a page that nobody else knows an orphan, with free slots only.  Outside sections. */
 void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken);
 
-/* The next orphan with free slots: it is taken off the usable ones.  SGC_NO_PAGE: *more says whether there may be others.  And
- * puts it back, to be found first.  Under the orphans' lock. */
-uint32_t sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more);
-void sgc_orphan_offer(uint32_t page);
-
-/* Orphans in which something was freed are found again, and leave for the pool if they are empty, unless they are the last of
- * their class that have room.  Under a guard, outside sections. */
-void sgc_orphan_drain(struct sgc_section *self);
-
-/* Sweeps up to `max` orphans, giving empty ones back.  False if none was left, or while a mark goes on beside the program:
- * then orphans may be adopted, but not taken down.  Outside sections. */
+/* Sweeps up to `max` orphans, giving empty ones back.  False if none was left, or while a mark goes
+ * on beside the program: then orphans may be adopted, but not taken down.  Outside sections. */
 bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self);
 
 void sgc_orphan_check(void);
+
+/* ---- short runs in pages that no thread owns ----
+ *
+ * A page for each thread, kind and size class would make a heap of many threads that need little of
+ * each as large as the product.  So while several threads run, a bin takes its first slots after a
+ * cycle from pages that belong to all: a run of half a kilobyte, then as much again as it had
+ * before.  When it has so shown that it needs more, it gets pages of its own.  The bin owns a
+ * claimed run like any other: only claiming takes a lock.  The slots are freed as in other threads'
+ * pages, by their remote bits (alloc/small/remote_free.h).
+ *
+ *   threads      written under the registry's lock, read by anybody: relaxed, a stale value costs a page, or a short run
+ */
+
+enum {
+    SGC_SHOWN_UNIT = 64,        /* bytes that a bin's `shown` counts in; */
+    SGC_SHOWN_ENOUGH = 240,     /* from here on, 15 KB, it gets pages of its own */
+};
+
+struct sgc_shared {
+    sgc_a32_t threads;          /* of the program that allocate */
+};
+SGC_INNER struct sgc_shared sgc_shared;
+
+/* Has the bin to show yet that it needs pages of its own? */
+static inline bool sgc_shared_suits(const struct sgc_bin *bin)
+{
+    return sgc_a32_load(&sgc_shared.threads) > 1 && bin->shown < SGC_SHOWN_ENOUGH;
+}
+
+/* The bin takes a short run, unless it has got slots meanwhile.  False: no page that belongs to all
+ * has room.  By its thread, under a guard, outside sections. */
+bool sgc_shared_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 #endif

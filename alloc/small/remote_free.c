@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Remote frees and inboxes.  See alloc/small/remote_free.h and doc/design/remote-free.md for the protocol and
- * for why each order suffices.
+ * Remote frees and inboxes.  See alloc/small/remote_free.h and doc/design/remote-free.md for the
+ * protocol and for why each order suffices.
  */
 #include "alloc/small/remote_free.h"
 
-#include "alloc/pages/concurrent_marks.h"
+#include "alloc/pages/marks.h"
 #include "alloc/pages/dangling.h"
 
 enum { DELIVER_STEP = 64 };         /* pages delivered in one section */
@@ -33,14 +33,17 @@ static sgc_aw_t *inbox_of(uint32_t owner)
 }
 
 /*
- * A freer sets `remote` and then reads the owner; an adopter becomes the owner and then reads `remote`.  One of
- * them must see the other, which takes sequential consistency on these four accesses.
+ * Sees to it that the page's owner, if any, will look at the page.
+ *
+ * A freer sets `remote` and then reads the owner; an adopter becomes the owner and then reads
+ * `remote`.  One of them must see the other, which takes sequential consistency on these four
+ * accesses.
  *
  * `queued` is 1 while the page is in an inbox or on its way there, so the link is never written
- * while in use.  A page that is in nobody's use any more needs no notice, but the owner is read again after `queued` went
- * back to 0: a thread that found it 1 meanwhile relies on us.
+ * while in use.  A page that is in nobody's use any more needs no notice, but the owner is read
+ * again after `queued` went back to 0: a thread that found it 1 meanwhile relies on us.
  */
-void sgc_page_notify(uint32_t page)
+static void notify(uint32_t page)
 {
     struct sgc_page_record *r = &sgc_heap.records[page];
 
@@ -71,12 +74,12 @@ bool sgc_remote_free(uint32_t page, size_t granule)
     sgc_test_point();
     sgc_a8_store_sc(&sgc_heap.pages[page].remote, 1);
     sgc_test_point();
-    sgc_page_notify(page);
+    notify(page);
     return true;
 }
 
-/* An owner and another thread that free one object at the same instant both find it allocated.  Within an
- * epoch nothing else clears an allocation bit. */
+/* An owner and another thread that free one object at the same instant both find it allocated.
+ * Within an epoch nothing else clears an allocation bit. */
 static void report_twice(uint32_t page, size_t w, uintptr_t twice)
 {
     if (sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch)
@@ -117,7 +120,7 @@ static void deliver(struct sgc_cache *cache, uint32_t page)
         sgc_cache_page_usable(cache, page);
         cache->delivered++;
     } else {
-        sgc_page_notify(page);
+        notify(page);
     }
 }
 
@@ -155,7 +158,7 @@ uint32_t sgc_orphan_with_news(void)
         page = unlist(&in->arrived);
         if (sgc_page_owner(page) == SGC_ORPHANS)
             return page;
-        sgc_page_notify(page);
+        notify(page);
     }
     return SGC_NO_PAGE;
 }
@@ -169,8 +172,8 @@ bool sgc_cache_drain(struct sgc_cache *cache)
     return cache->arrived != SGC_NO_PAGE;
 }
 
-/* None of our pages is ours any more, so what is left is passed on.  After the inbox is closed nothing
- * comes any more. */
+/* None of our pages is ours any more, so what is left is passed on.  After the inbox is closed
+ * nothing comes any more. */
 bool sgc_inbox_close_step(struct sgc_cache *cache)
 {
     sgc_assert(sgc_cache_ok(cache) && cache->tag == 0);
@@ -209,8 +212,8 @@ void sgc_cache_leave_runs(struct sgc_cache *cache)
                 sgc_bin_leave_run(cache, &cache->bin[kind][half * 64 + (uint32_t)__builtin_ctzll(bins)]);
 }
 
-/* A remote bit must never be set without its page saying so: a slot handed out again would be freed by it.
- * (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
+/* A remote bit must never be set without its page saying so: a slot handed out again would be freed
+ * by it.  (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
 void sgc_cache_repair(struct sgc_cache *cache)
 {
     sgc_assert(sgc_cache_ok(cache) && (cache->freeing == SGC_NO_PAGE || sgc_page_ok(cache->freeing)));

@@ -3,9 +3,9 @@
  * Freeing an object of a page that another thread owns, and pages whose owner changes.
  *
  * The protocol, its proof and who may write what: doc/design/remote-free.md; checked by
- * tests/model/remote.pml.  In short: only the owner writes a page's allocation bits, so
- * that it needs no atomic operation; others set the object's remote bit with one atomic or, which
- * also catches a second free, and put the page into its owner's inbox once.  A slot is allocated if its
+ * tests/model/remote.pml.  In short: only the owner writes a page's allocation bits, so that it
+ * needs no atomic operation; others set the object's remote bit with one atomic or, which also
+ * catches a second free, and put the page into its owner's inbox once.  A slot is allocated if its
  * allocation bit is set and its remote bit is not.
  */
 #ifndef SGC_ALLOC_SMALL_REMOTE_FREE_H
@@ -26,9 +26,6 @@ static inline bool sgc_freed_remotely(const struct sgc_page *d, size_t granule)
 /* The owner (or the thread with the lock of an orphan's list) makes remote frees its own. */
 void sgc_page_merge(uint32_t page);
 
-/* Sees to it that the page's owner, if any, will look at the page. */
-void sgc_page_notify(uint32_t page);
-
 /* The inbox of the pages that no thread owns: the thread that holds the orphans' lock takes from
  * it.  It is never closed. */
 struct sgc_orphan_inbox {
@@ -42,7 +39,8 @@ static inline bool sgc_orphans_have_news(void)
     return sgc_aw_load(&sgc_orphan_inbox.inbox) != SGC_INBOX_EMPTY;
 }
 
-/* The next orphan in which something was freed; SGC_NO_PAGE: no other is known.  Under the orphans' lock. */
+/* The next orphan in which something was freed; SGC_NO_PAGE: no other is known.  Under the orphans'
+ * lock. */
 uint32_t sgc_orphan_with_news(void);
 
 /* Frees the rest of the bin's claimed run if it lies in a page that the thread does not own, since
@@ -51,12 +49,12 @@ uint32_t sgc_orphan_with_news(void);
 void sgc_bin_leave_run(struct sgc_cache *cache, struct sgc_bin *bin);
 void sgc_cache_leave_runs(struct sgc_cache *cache);
 
-/* A section of its thread was left half way: gives slots up and completes a remote free.  By its thread, under a guard, or
- * where it runs no more. */
+/* A section of its thread was left half way: gives slots up and completes a remote free.  By its
+ * thread, under a guard, or where it runs no more. */
 void sgc_cache_repair(struct sgc_cache *cache);
 
-/* Looks at some of the pages in which other threads freed objects of ours.  True when there are more.
- * Under the cache's lock. */
+/* Looks at some of the pages in which other threads freed objects of ours.  True when there are
+ * more.  Under the cache's lock. */
 bool sgc_cache_drain(struct sgc_cache *cache);
 
 /* Closes the inbox and passes on the pages in it, a step at a time.  True: call again.  Under the

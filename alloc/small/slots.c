@@ -4,7 +4,7 @@
  */
 #include "alloc/small/slots.h"
 
-#include "alloc/pages/concurrent_marks.h"
+#include "alloc/pages/marks.h"
 
 /* A page as granules of the heap. */
 struct place {
@@ -29,8 +29,8 @@ __attribute__((unused)) static bool place_ok(const struct place *p, struct sgc_s
            (s.end - p->start) % p->granules == 0;
 }
 
-/* The slots that begin in the word of granule `at`, from there on and not beyond `end`: its bits, shifted down.  *next: the
- * first one behind them. */
+/* The slots that begin in the word of granule `at`, from there on and not beyond `end`: its bits,
+ * shifted down.  *next: the first one behind them. */
 static inline uint64_t in_word(const struct place *p, size_t at, size_t end, size_t *next)
 {
     sgc_assert(at < end);

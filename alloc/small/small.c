@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Small objects: the slower ways.  Runs on the cache's own thread.  Claiming takes no lock: nobody
- * else writes the allocation bits or the bin of an active page.  Where the next page comes from: alloc/refill.c.
+ * else writes the allocation bits or the bin of an active page.  Where the next page comes from:
+ * alloc/new_objects.c.
  */
 #include "alloc/small/small.h"
 
-#include "alloc/pages/concurrent_marks.h"
+#include "alloc/pages/marks.h"
 #include "alloc/pages/dangling.h"
 #include "alloc/small/claim_short.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
-#include "platform/dirty.h"
+#include "platform/compiler.h"
+#include "platform/written/written.h"
 
 enum {
     WHOLE_PAGES = 2,            /* taken since the last cycle by a bin that claims whole pages, */
     BACKED_PAGES = 4,           /* and by one that has the system back new ones as a whole */
-    FETCH_SLOTS = 16,           /* whose beginnings are fetched at a time: what a processor can wait for at once */
+    FETCH_SLOTS = 16,           /* whose beginnings are fetched at a time: what a processor can wait
+                                 * for at once */
 };
 
-/* ---- just ahead of use: the memory that is handed out next is zeroed, and fetched into the cache ---- */
+/* ---- just ahead of use: what is handed out next is zeroed, and fetched into the cache ---- */
 
 static inline char *lower(char *a, char *b)
 {
@@ -26,18 +29,19 @@ static inline char *lower(char *a, char *b)
 }
 
 /*
- * The memory that is handed out next is fetched into the cache while the program uses what it has got.  Processors fetch ahead
- * by themselves, but not beyond 4 KB, and not objects of which only the beginnings are written.  Inline: gcc finds that such a
- * function by itself has no effect, and drops the calls.
+ * The memory that is handed out next is fetched into the cache while the program uses what it has
+ * got.  Processors fetch ahead by themselves, but not beyond 4 KB, and not objects of which only
+ * the beginnings are written.  Inline: gcc finds that such a function by itself has no effect, and
+ * drops the calls.
  */
 __attribute__((always_inline))
 static inline void fetch_lines(const char *from, const char *end)
 {
-    for (; from < end; from += 4 * SGC_LINE) {
+    for (; from < end; from += 4 * SGC_CACHE_LINE) {
         __builtin_prefetch(from, 1);
-        __builtin_prefetch(from + SGC_LINE, 1);
-        __builtin_prefetch(from + 2 * SGC_LINE, 1);
-        __builtin_prefetch(from + 3 * SGC_LINE, 1);
+        __builtin_prefetch(from + SGC_CACHE_LINE, 1);
+        __builtin_prefetch(from + 2 * SGC_CACHE_LINE, 1);
+        __builtin_prefetch(from + 3 * SGC_CACHE_LINE, 1);
     }
 }
 
@@ -50,16 +54,16 @@ static inline void fetch_slots(const struct sgc_bin *bin, char *from)
         __builtin_prefetch(from, 1);
 }
 
-/* The C library zeroes a large object faster than the one instruction that the compiler makes of a bounded piece, and a piece
- * more slowly.  Figures: doc/journal/heap.md. */
+/* The C library zeroes a large object faster than the one instruction that the compiler makes of a
+ * bounded piece, and a piece more slowly.  Figures: doc/journal/heap.md. */
 __attribute__((noinline))
 static void zero_large(char *from, char *to)
 {
     memset(from, 0, (size_t)(to - from));
 }
 
-/* Zeroes what may hold something below `upto`, a piece, or an object that is larger (or two of 4 KB), and fetches 4 KB of what
- * comes then. */
+/* Zeroes what may hold something below `upto`, a piece, or an object that is larger (or two of 4
+ * KB), and fetches 4 KB of what comes then. */
 static inline char *zeroed_until(const struct sgc_bin *bin, char *from, char *upto)
 {
     char *used_to = lower(upto, bin->dirty), *fetch_to = lower(bin->end, bin->dirty);
@@ -130,9 +134,10 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bo
     open_run(bin, from, cleared);
 }
 
-/* The next of the ready pages becomes the active one.  Left half way, it may do so twice, which serves nobody and hurts
- * nobody: it is looked at for free slots each time.  Short runs are looked for from `next` to `dirty`, others from `next` on in
- * `page`: at each instruction these are of one page, or there is no page, or nothing below `dirty`. */
+/* The next of the ready pages becomes the active one.  Left half way, it may do so twice, which
+ * serves nobody and hurts nobody: it is looked at for free slots each time.  Short runs are looked
+ * for from `next` to `dirty`, others from `next` on in `page`: at each instruction these are of one
+ * page, or there is no page, or nothing below `dirty`. */
 static bool activate(struct sgc_bin *bin)
 {
     uint32_t page;
@@ -167,8 +172,8 @@ static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t max, struct s
     return false;
 }
 
-/* A bin in demand claims what is left of its page at once: a run that ends calls for a slow way.  Others claim little, since
- * claimed bytes count as allocated. */
+/* A bin in demand claims what is left of its page at once: a run that ends calls for a slow way.
+ * Others claim little, since claimed bytes count as allocated. */
 static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bin *bin)
 {
     bool whole = bin->taken >= WHOLE_PAGES && cache->claim_bytes != 0;
@@ -177,16 +182,18 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
 }
 
-/* A bin in great demand will soon have used all of a page, and the faults cost more than one call that
- * backs a whole page.  In others most of it may stay untouched.  Figures: doc/journal/heap.md. */
+/* A bin in great demand will soon have used all of a page, and the faults cost more than one call
+ * that backs a whole page.  In others most of it may stay untouched.  Figures:
+ * doc/journal/heap.md. */
 static bool is_worth_backing(const struct sgc_bin *bin, const char *from, const char *end, const char *dirty)
 {
     sgc_assert(from < end);
     return bin->taken >= BACKED_PAGES && from >= dirty && end - from >= SGC_PAGE / 2;
 }
 
-/* Backs the memory that a claim has left to be backed.  Outside sections, since it is a system call.  Its slots count as used,
- * so should they be given back meanwhile, their page counts as one with contents. */
+/* Backs the memory that a claim has left to be backed.  Outside sections, since it is a system
+ * call.  Its slots count as used, so should they be given back meanwhile, their page counts as one
+ * with contents. */
 static void back_claimed(struct sgc_cache *cache)
 {
     uint32_t bytes = cache->unbacked_bytes;
@@ -208,8 +215,8 @@ void sgc_bin_give_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
     give_run(bin, from, end, used_until(page, (uint32_t)(s.end - sgc_page_first_granule(page))), sgc_kind_cleared(kind));
 }
 
-/* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look free in
- * the bitmap, too, so they must have been handed out before. */
+/* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look
+ * free in the bitmap, too, so they must have been handed out before. */
 static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, uint32_t cls)
 {
     struct sgc_slots s;
@@ -279,7 +286,8 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
 /* ---- a batch for the client ---- */
 
-/* The next for a batch that has `bytes` so far: what is ready, or else, while these are few, another run of the page. */
+/* The next for a batch that has `bytes` so far: what is ready, or else, while these are few,
+ * another run of the page. */
 static void *next_of_batch(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t bytes)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
@@ -290,8 +298,9 @@ static void *next_of_batch(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     return object;
 }
 
-/* Links all slots of the run that are ready, up to so many bytes of them, behind `last`.  The new last.  They leave the bin
- * before they are linked: left half way, some are in nobody's hands until the next cycle. */
+/* Links all slots of the run that are ready, up to so many bytes of them, behind `last`.  The new
+ * last.  They leave the bin before they are linked: left half way, some are in nobody's hands until
+ * the next cycle. */
 static void **link_ready(struct sgc_bin *bin, size_t max, void **last)
 {
     size_t ready = (size_t)(bin->limit - bin->cur);
@@ -329,11 +338,12 @@ static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, si
     *last = NULL;
 }
 
-/* In the section: a stop in between would find the rest of the batch reachable only by a link that nobody has reported. */
+/* In the section: a stop in between would find the rest of the batch reachable only by a link that
+ * nobody has reported. */
 static void report_links(void **first)
 {
     for (void **object = first; object != NULL; object = *object)
-        sgc_dirty_report(object);
+        sgc_written_report(object);
 }
 
 void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, void **first)
@@ -341,7 +351,7 @@ void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     sgc_assert(sgc_cache_ok(cache) && max > 0);
     sgc_section_enter(&cache->section);
     link_others(cache, kind, cls, (size_t)max * cache->bin[kind][cls].size, first);
-    if (sgc_dirty_is_reported())
+    if (sgc_written_is_reported())
         report_links(first);
     sgc_section_leave(&cache->section);
     back_claimed(cache);
@@ -364,8 +374,9 @@ static void keep_or_forget(struct sgc_cache *cache, const struct sgc_page *d, vo
         sgc_bin_push(bin, bin->freed, object, sgc_bit_index(granule));
 }
 
-/* In a section.  Bits are set only where slots begin, so should the page have become another's by a second free, nothing is
- * freed in the middle of an object.  The page is noted before the bit goes, in case of a jump out in between. */
+/* In a section.  Bits are set only where slots begin, so should the page have become another's by a
+ * second free, nothing is freed in the middle of an object.  The page is noted before the bit goes,
+ * in case of a jump out in between. */
 static enum sgc_free_result free_in_section(struct sgc_cache *cache, const struct sgc_page *d, size_t granule)
 {
     const struct sgc_bin *bin = &cache->bin[d->kind][d->cls];

@@ -4,7 +4,7 @@
  *
  * The common paths are inline and take neither a lock nor an atomic operation: a slot this thread freed, else the next
  * of a claimed run.  Runs are claimed a few kilobytes at a time from the active page, lowest address first, and
- * zeroed as they are claimed, just ahead of use.  Each path is one brief section (platform/brief.h): each of its
+ * zeroed as they are claimed, just ahead of use.  Each path is one brief section (platform/section/brief.h): each of its
  * instructions may be the last, by a siglongjmp, or the last before a handler looks on.
  *
  * Figures, and what each part of the paths costs: doc/design/fast-path.md.
@@ -16,7 +16,7 @@
 
 #include "alloc/small/freed.h"
 #include "alloc/small/slots.h"
-#include "platform/brief.h"
+#include "platform/section/brief.h"
 #include "platform/single_writer.h"
 
 /* A slot that is ready, else one of a run claimed from the active page; NULL if that has none.  Outside sections.  Short runs

@@ -36,7 +36,8 @@ static bool first_sweep(uint32_t page)
     return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
 }
 
-/* The bits for the next mark are cleared on the way, as their words lie next to those that are looked at; the tag says so. */
+/* The bits for the next mark are cleared on the way, as their words lie next to those that are
+ * looked at; the tag says so. */
 enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
 {
     bool first = first_sweep(page);
@@ -61,7 +62,8 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     return fill;
 }
 
-/* The bits of the page that is swept next come while this one is: 16 lines that nobody has looked at since the mark. */
+/* The bits of the page that is swept next come while this one is: 16 lines that nobody has looked
+ * at since the mark. */
 static void fetch_bits(uint32_t page)
 {
     const char *bits = (const char *)sgc_bits_word((size_t)page * SGC_PAGE_WORDS, 0);
@@ -93,7 +95,8 @@ uint32_t sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool
     return sgc_page_sweep(page, tag) != SGC_FILL_FULL ? page : SGC_NO_PAGE;
 }
 
-void sgc_page_take_down(uint32_t page)
+/* Takes down an empty page that is on no list; the caller gives it to the pool. */
+static void take_down(uint32_t page)
 {
     struct sgc_page *d = &sgc_heap.pages[page];
 
@@ -110,7 +113,7 @@ void sgc_lists_take_empty(struct sgc_page_lists *lists, uint32_t page, struct sg
 {
     sgc_assert(step->empties < SGC_SWEEP_STEP && lists->epoch == sgc_heap.epoch);
     sgc_list_remove(lists, page);
-    sgc_page_take_down(page);
+    take_down(page);
     step->empty[step->empties++] = page;
 }
 

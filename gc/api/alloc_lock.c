@@ -5,14 +5,15 @@
  *
  *   nested, stopped    written and read by the GC lock's holder
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 
 SGC_STATE static unsigned nested;       /* GC_alloc_lock by the thread that has it already */
 SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
 
-/* A guard is two system calls, and there are programs that call this for every look into a weak table. */
+/* A guard is two system calls, and there are programs that call this for every look into a weak
+ * table. */
 void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
 {
     struct sgc_mutator *self = sgc_mutator_self();

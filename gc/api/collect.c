@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collecting on request, whether to collect, and how large the heap is.  On any mutator, outside hooks unless
- * the header says otherwise.
+ * Collecting on request, whether to collect, and how large the heap is.  On any mutator, outside
+ * hooks unless the header says otherwise.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 
 #include "alloc/pages/pool.h"
 #include "gc/collect/allocate.h"
-#include "gc/collect/assists.h"
-#include "gc/collect/concurrent.h"
-#include "gc/collect/due.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/finalize/finalize.h"
-#include "gc/pacing/heap_growth.h"
+#include "gc/finalize/queue.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
-#include "gc/collect/turn.h"
+#include "gc/collect/lead.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/snapshot/snapshot.h"
 #include "gc/collect/background.h"
 
-SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client said */
+SGC_STATE static sgc_a32_t force_unmap;     /* 0: as the option says; otherwise 1 + what the client
+                                             * said */
 
 /* ---- collect ---- */
 
 static void unmap(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_heap_promise(0);
-    sgc_pacing_reconsider();
+    sgc_pacing_grant(0, 0);
     sgc_service_do_all(self);
     sgc_heap_watch(self);
 }
@@ -43,8 +39,8 @@ struct wanted {
     struct sgc_snapshot_request *snapshot;  /* NULL: none */
     uintptr_t entry;
     bool give_back;
-    int error;                  /* why it has not even been tried, an errno: there is no memory for the thread, or another one
-                                 * waits for a snapshot */
+    int error;                  /* why it has not even been tried, an errno: there is no memory for
+                                 * the thread, or another one waits for a snapshot */
     enum sgc_collect_result result;
 };
 
@@ -83,18 +79,6 @@ static enum sgc_collect_result collect(int (*stop)(void), bool give_back, uintpt
     sgc_with_registers(collect_from, &wanted);
     sgc_assert((unsigned)wanted.result <= SGC_COLLECT_NESTED);
     return wanted.result;
-}
-
-int sgc_api_collect_for(struct sgc_snapshot_request *snapshot, uintptr_t entry, enum sgc_collect_result *result)
-{
-    struct wanted wanted = {
-        .snapshot = snapshot, .entry = entry, .give_back = GC_get_force_unmap_on_gcollect(), .error = ENOMEM,
-    };
-
-    sgc_with_registers(collect_from, &wanted);
-    sgc_assert(wanted.error == 0 || !snapshot->done);
-    *result = wanted.result;
-    return wanted.error;
 }
 
 void GC_gcollect(void)
@@ -162,6 +146,45 @@ GC_stop_func GC_get_stop_func(void)
 
     sgc_assert(stop != never);              /* it is kept as none */
     return stop != NULL ? stop : never;
+}
+
+/* ---- with a snapshot ---- */
+
+/* Collects as GC_gcollect does, without a function that may stop it, and has a snapshot written.
+ * 0, with the result; or an errno: why that was not tried.  `entry`: the stack pointer of the
+ * client's call. */
+static int collect_for(struct sgc_snapshot_request *snapshot, uintptr_t entry, enum sgc_collect_result *result)
+{
+    struct wanted wanted = {
+        .snapshot = snapshot, .entry = entry, .give_back = GC_get_force_unmap_on_gcollect(), .error = ENOMEM,
+    };
+
+    sgc_with_registers(collect_from, &wanted);
+    sgc_assert(wanted.error == 0 || !snapshot->done);
+    *result = wanted.result;
+    return wanted.error;
+}
+
+static int error_of(enum sgc_collect_result result)
+{
+    sgc_assert((unsigned)result <= SGC_COLLECT_NESTED);
+    return result == SGC_COLLECT_DISABLED ? EPERM : result == SGC_COLLECT_NESTED ? EDEADLK : EAGAIN;
+}
+
+/* The collection that it asks for writes the snapshot, if no other is sooner. */
+int SGC_write_heap_snapshot(const char *path)
+{
+    struct sgc_snapshot_request request = { .path = path, .done = false };
+    enum sgc_collect_result result;
+    int error;
+
+    if (path == NULL || path[0] == '\0')
+        return EINVAL;
+    error = collect_for(&request, sgc_callers_stack_pointer(), &result);
+    sgc_assert(request.error == 0 || request.done);
+    if (request.done)
+        return request.error;
+    return error != 0 ? error : error_of(result);
 }
 
 /* ---- whether ---- */

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of created threads.  gc/api/created_threads.h says which thread may call each
- * function. */
-#include "gc/api/created_threads.h"
+/*
+ * Creating and ending threads that the collector knows of, and their records.
+ * gc/api/created_threads.h says which thread may call each function; new threads are in `run`.
+ *
+ * The creator waits until the new thread is registered: its pthread_t can be joined or detached
+ * from then on, its stack is a root, and if it cannot be registered the creator is told so.  They
+ * meet in a structure on the creator's stack:
+ *
+ *   launch.state   the new thread, once, release      the creator, acquire; futex
+ */
+#include "gc/api/api.h"
+
+#include <errno.h>
 
 #include "alloc/free.h"
+#include "gc/api/created_threads.h"
+#include "gc/api/hooks.h"
+#include "gc/api/real_threads.h"
 #include "gc/collect/allocate.h"
-#include "platform/dirty.h"
+#include "gc/collect/collect.h"
+#include "gc/threads/world.h"
 
 enum { BUCKETS = 256 };
 
@@ -20,19 +34,21 @@ SGC_STATE static bool key_made;
 
 /* ---- memory ---- */
 
-struct sgc_start *sgc_start_make(void *(*body)(void *), void *arg, bool detached)
+/* NULL if there is no memory.  On the creating mutator. */
+static struct sgc_start *make_record(void *(*body)(void *), void *arg, bool detached)
 {
     struct sgc_start *start = sgc_allocate_or_null(sizeof *start, SGC_KIND_UNCOLLECTABLE);
 
     sgc_assert(sgc_self != NULL);
     if (start != NULL) {
         *start = (struct sgc_start){ .body = body, .detached = detached };
-        sgc_dirty_store(&start->arg, arg);
+        sgc_written_store(&start->arg, arg);
     }
     return start;
 }
 
-void sgc_start_drop(struct sgc_start *start)
+/* The end of a record that is not listed. */
+static void drop_record(struct sgc_start *start)
 {
     enum sgc_free_result result;
 
@@ -72,7 +88,7 @@ static void lock(void)
     sgc_assert(sgc_registry_locked());
 }
 
-/* Lets go of the lock and frees what is settled. */
+/* Releases the lock and frees what is settled. */
 static void unlock_and_free(void)
 {
     struct sgc_start *start = NULL, *next;
@@ -85,7 +101,7 @@ static void unlock_and_free(void)
     sgc_unlock(&sgc_registry.lock, sgc_section_self());
     for (; start != NULL; start = next) {
         next = start->next;
-        sgc_start_drop(start);
+        drop_record(start);
     }
 }
 
@@ -160,7 +176,9 @@ static void list(struct sgc_start *start)
     *bucket = start;
 }
 
-bool sgc_start_begin(struct sgc_start *start)
+/* By the new thread, registered, before it runs: lists the record and sees to it that
+ * sgc_start_over is called when the thread ends, whichever way.  False if the system cannot. */
+static bool begin_record(struct sgc_start *start)
 {
     sgc_assert(sgc_self != NULL && mine == NULL);
     pthread_once(&key_once, make_key);
@@ -175,24 +193,28 @@ bool sgc_start_begin(struct sgc_start *start)
     return true;
 }
 
-/* A thread that has unregistered may have been detached since: then the record is gone, and its memory somebody else's. */
-void sgc_start_set_result(void *result)
+/* Stores the result that the calling thread leaves to the thread that joins it.  A thread that has
+ * unregistered may have been detached since: then the record is gone, and its memory somebody
+ * else's. */
+static void set_result(void *result)
 {
     struct sgc_registry_scope scope;
     struct sgc_start *start = mine;
 
     if (start != NULL) {
-        sgc_dirty_store(&start->result, result);
+        sgc_written_store(&start->result, result);
         return;
     }
     sgc_registry_enter(&scope);
     start = newest(pthread_self());
     if (start != NULL)
-        sgc_dirty_store(&start->result, result);
+        sgc_written_store(&start->result, result);
     sgc_registry_leave(&scope);
 }
 
-void sgc_start_registers(pthread_t thread)
+/* A thread registers: if it was away, a request to suspend it meanwhile is over.  With the
+ * registry's lock. */
+static void on_registered(pthread_t thread)
 {
     struct sgc_start *start = sgc_start_ended(thread);
 
@@ -222,7 +244,9 @@ void sgc_start_over(void)
     unlock_and_free();
 }
 
-void sgc_start_vanished(pthread_t thread, uint64_t serial)
+/* The thread of that record, which is not the calling one, has ended without a word.  With the
+ * registry's lock. */
+static void on_vanished(pthread_t thread, uint64_t serial)
 {
     struct sgc_start *start = numbered(thread, serial);
 
@@ -254,4 +278,142 @@ void sgc_start_detached(pthread_t thread, uint64_t serial)
             settle(start);
     }
     unlock_and_free();
+}
+
+/* ---- create ---- */
+
+enum { STARTING, RUNNING, FAILED };
+
+struct launch {
+    struct sgc_start *start;
+    sgc_a32_t state;
+};
+
+/* After this the creator may be gone: the wake-up only names an address. */
+static void report_state(struct launch *launch, uint32_t state)
+{
+    sgc_assert(state != STARTING && sgc_a32_load(&launch->state) == STARTING);
+    sgc_a32_store_rel(&launch->state, state);
+    sgc_wake(&launch->state, 1);
+}
+
+static void *run_body(struct sgc_start *start)
+{
+    void *arg = start->arg, *result;
+
+    sgc_assert(sgc_self != NULL && start->body != NULL);
+    start->arg = NULL;
+    result = start->body(arg);
+    set_result(result);
+    return result;
+}
+
+static void *run(void *raw)
+{
+    struct launch *launch = raw;
+    struct sgc_start *start = launch->start;
+
+    sgc_assert(sgc_a32_load(&launch->state) == STARTING && start->serial == 0);
+    if (sgc_mutator_register(0) == NULL || !begin_record(start)) {
+        report_state(launch, FAILED);
+        return NULL;
+    }
+    report_state(launch, RUNNING);
+    return run_body(start);
+}
+
+static bool wait_until_running(struct launch *launch)
+{
+    uint32_t state;
+
+    sgc_assert(launch->start != NULL);
+    while ((state = sgc_a32_load_acq(&launch->state)) == STARTING) {
+        if (sgc_self != NULL)
+            sgc_world_wait(&sgc_self->section, &launch->state, STARTING);
+        else
+            sgc_wait(&launch->state, STARTING, -1);
+    }
+    return state == RUNNING;
+}
+
+static bool is_detached(const pthread_attr_t *attr)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+
+    return attr != NULL && pthread_attr_getdetachstate(attr, &state) == 0 && state == PTHREAD_CREATE_DETACHED;
+}
+
+static int launch_thread(struct launch *launch, pthread_t *thread, const pthread_attr_t *attr, bool detached)
+{
+    int error = SGC_REAL_OF(pthread_create)(thread, attr, run, launch);
+
+    sgc_assert(launch->start != NULL);
+    if (error != 0)
+        return error;
+    if (wait_until_running(launch))
+        return 0;
+    if (!detached)
+        SGC_REAL_OF(pthread_join)(*thread, NULL);
+    return EAGAIN;
+}
+
+struct creation {
+    pthread_t *thread;
+    const pthread_attr_t *attr;
+    void *(*body)(void *);
+    void *arg;
+    int error;
+};
+
+static void *create(void *raw)
+{
+    struct creation *c = raw;
+    bool detached = is_detached(c->attr);
+    struct launch launch = { .start = make_record(c->body, c->arg, detached) };
+
+    sgc_assert(sgc_mutator_mine(sgc_mutator_self()) && !sgc_world_is_blocked(sgc_mutator_self()));
+    sgc_collect_start_threads_ahead(sgc_mutator_self());
+    c->error = launch.start != NULL ? launch_thread(&launch, c->thread, c->attr, detached) : EAGAIN;
+    if (c->error != 0)
+        drop_record(launch.start);
+    return NULL;
+}
+
+/* A blocked region is left for the call: the record is in the heap. */
+int GC_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
+{
+    struct creation c = { thread, attr, body, arg, EAGAIN };
+
+    if (sgc_api_self() == NULL)
+        return EAGAIN;
+    if (!sgc_threads_refused("GC_pthread_create", "created"))
+        GC_call_with_gc_active(create, &c);
+    return c.error;
+}
+
+/* ---- end ---- */
+
+void GC_pthread_exit(void *result)
+{
+    set_result(result);
+    SGC_REAL_OF(pthread_exit)(result);
+    __builtin_unreachable();
+}
+
+/* ---- for the other files ---- */
+
+bool sgc_threads_refused(const char *function, const char *what)
+{
+    if (!sgc_stopped_by_self())
+        return false;
+    sgc_warn("%s: called by a callback of a collection, or by a thread that holds the world stopped; no thread is %s. Call it "
+             "afterwards", function, what);
+    return true;
+}
+
+void sgc_client_threads_start(void)
+{
+    sgc_thread_set_creator(SGC_REAL_OF(pthread_create));
+    sgc_thread_hooks.registers = on_registered;
+    sgc_thread_hooks.vanished = on_vanished;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Disclaim procedures, and objects with a finalizer of which the collector keeps no record.  On any mutator; registering takes
- * the GC lock.
+ * Disclaim procedures, and objects with a finalizer of which the collector keeps no record.  On any
+ * mutator; registering takes the GC lock.
  */
 #define GC_ATTR_NONNULL(n)              /* NULL is noticed here */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 #include "gc/gc_disclaim.h"
 
+#include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "gc/finalize/disclaim.h"
 #include "mark/displacements.h"
@@ -38,11 +39,12 @@ void GC_register_disclaim_proc(int kind, GC_disclaim_proc proc, int mark_from_al
 /* ---- objects with a closure: its address is in the first word ---- */
 
 SGC_STATE static sgc_a32_t made_kind;           /* GC lock held */
-SGC_STATE static sgc_a32_t finalized_kind;      /* the same, when it has its procedure.  0: not yet.  Release / acquire */
+SGC_STATE static sgc_a32_t finalized_kind;      /* the same, when it has its procedure.  0: not yet.
+                                                 * Release / acquire */
 
-/* One that was not set up has no closure, and afterwards it has none any more: if the slot is claimed again, and that is left
- * by a jump before it is zeroed, the next cycle finds an object there.  Before the procedure, since that may free the
- * object. */
+/* One that was not set up has no closure, and afterwards it has none any more: if the slot is
+ * claimed again, and that is left by a jump before it is zeroed, the next cycle finds an object
+ * there.  Before the procedure, since that may free the object. */
 static int finalize(void *object)
 {
     const struct GC_finalizer_closure **word = object, *closure = *word;
@@ -54,7 +56,8 @@ static int finalize(void *object)
     return 0;
 }
 
-/* GC lock held.  The number is published last: an object without the procedure would never be finalized. */
+/* GC lock held.  The number is published last: an object without the procedure would never be
+ * finalized. */
 static void make_kind(void)
 {
     static const struct sgc_kind kind = { .clear = true, .scan = SGC_SCAN_WORDS };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client's view of collections: from the collector's events to the client's hooks and to counters that only
- * the API shows.  Runs on the collecting thread with the GC lock held, part of it with the world stopped.
+ * The client's view of collections: from the collector's events to the client's hooks and to
+ * counters that only the API shows.  Runs on the collecting thread with the GC lock held, part of
+ * it with the world stopped.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include "gc/api/hooks.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/threads/world.h"
 
 struct hooks {
@@ -57,11 +58,12 @@ static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
     call_start();
 }
 
-/* The start callback comes before each stop, since what it begins the hook that pushes roots may end. */
+/* The start callback comes before each stop, since what it begins the hook that pushes roots may
+ * end. */
 static void on_stop_requested(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
-    if (record->earlier_stops != 0)
+    if (record->concurrent.earlier_stops != 0)
         call_start();
     tell(GC_EVENT_PRE_STOP_WORLD);
 }
@@ -95,28 +97,30 @@ static void on_flipped(void *context, const struct sgc_cycle_record *record)
     report_threads(GC_EVENT_THREAD_UNSUSPENDED);
 }
 
-/* Dead objects have been unallocated in the pause.  The program is told of that with the world running, as by bdwgc, since a
- * hook may print or lock then.  A collection that is given up ends here. */
+/* Dead objects have been unallocated in the pause.  The program is told of that with the world
+ * running, as by bdwgc, since a hook may print or lock then.  A collection that is given up ends
+ * here. */
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
     sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     tell(GC_EVENT_POST_START_WORLD);
-    if (!record->another_stop)
+    if (!record->concurrent.another_stop)
         tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }
 
 static void count(const struct sgc_cycle_record *r)
 {
     struct sgc_api_counters *c = &sgc_api_counters;
-    uint64_t dead = r->live_bytes_before > r->live_bytes_after ? r->live_bytes_before - r->live_bytes_after : 0;
+    uint64_t before = r->heap.live_bytes_before, after = r->heap.live_bytes_after;
+    uint64_t dead = before > after ? before - after : 0;
 
     sgc_assert(sgc_cycle_ok(r));
-    sgc_aw_store(&c->live_objects, r->marked_objects);
+    sgc_aw_store(&c->live_objects, r->marked.objects);
     sgc_aw_add_relaxed(&c->reclaimed_before, sgc_aw_load(&c->reclaimed_last));
     sgc_aw_store(&c->reclaimed_last, dead);
     if (sgc_a32_load(&c->measuring) != 0)
-        sgc_aw_add_relaxed(&c->measured_ns, r->resumed_ns - r->request_ns);
+        sgc_aw_add_relaxed(&c->measured_ns, r->times.resumed_ns - r->times.request_ns);
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)

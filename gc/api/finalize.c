@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finalizers and toggle references as the interface has them.  On any mutator.
+ * Finalizers, toggle references and disappearing links as the interface has them.  On any mutator.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
-#include "alloc/pause_alloc.h"
+#include "alloc/new_objects.h"
 #include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/allocate.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/queue.h"
+#include "gc/finalize/register.h"
 #include "gc/threads/upper.h"
 
 struct hooks {
@@ -22,7 +23,17 @@ SGC_STATE static sgc_aw_t bytes_per_finalizer = SGC_ATOMIC_INIT(10000);     /* k
 
 /* ---- what registering has in common ---- */
 
-bool sgc_api_memory_made(const char *function, const void *what)
+/* Programs keep types in the lowest bits of pointers, and bdwgc, which looks at marks by granules,
+ * takes such a pointer for the object's: Lisp systems register finalizers and links for their
+ * conses like this. */
+static inline uintptr_t untagged(const void *object)
+{
+    return (uintptr_t)object / SGC_GRANULE * SGC_GRANULE;
+}
+
+/* There is no memory to remember a registration.  True if the client's hook says to try again;
+ * otherwise it is reported. */
+static bool memory_made(const char *function, const void *what)
 {
     sgc_assert(!sgc_stopped_by_self());
     if (sgc_out_of_memory(SGC_RECORD_BYTES) != NULL)
@@ -32,7 +43,8 @@ bool sgc_api_memory_made(const char *function, const void *what)
     return false;
 }
 
-void sgc_api_no_object(const char *function, const void *object)
+/* Says why the address is not the first one of an object. */
+static void say_no_object(const char *function, const void *object)
 {
     struct sgc_object o;
 
@@ -58,20 +70,21 @@ static void answer(const struct sgc_finalizer *old, GC_finalization_proc *old_fn
     if (old_fn != NULL)
         *old_fn = old->fn;
     if (old_data != NULL)
-        sgc_dirty_store(old_data, old->fn != NULL ? old->data : NULL);
+        sgc_written_store(old_data, old->fn != NULL ? old->data : NULL);
 }
 
 static enum sgc_registered try_again(const char *function, struct sgc_mutator *self, void *object,
                                      const struct sgc_finalizer *f, struct sgc_finalizer *old)
 {
     sgc_assert(sgc_finalizer_ok(f) && sgc_heap_contains((uintptr_t)object));
-    if (self == NULL || !sgc_api_memory_made(function, object))
+    if (self == NULL || !memory_made(function, object))
         return SGC_REGISTERED_NOT;
-    return sgc_finalizer_set(self, sgc_api_untagged(object), f, old);
+    return sgc_finalizer_set(self, untagged(object), f, old);
 }
 
-/* Those registered in the hook that pushes roots, until the pause is over: for what the hook has allocated, most likely.  They
- * lie in the heap, and are marked with what else comes from the hook. */
+/* Those registered in the hook that pushes roots, until the pause is over: for what the hook has
+ * allocated, most likely.  They lie in the heap, and are marked with what else comes from the
+ * hook. */
 struct deferred {
     struct sgc_node node;
     const char *function;
@@ -89,9 +102,9 @@ static struct deferred *next_of(const struct deferred *d)
 static void find_registered(const void *object, struct sgc_finalizer *old)
 {
     sgc_assert(sgc_client_pushing());
-    sgc_finalizer_find(sgc_api_untagged(object), old);
+    sgc_finalizer_find(untagged(object), old);
     for (const struct deferred *d = (void *)deferred.first; d != NULL; d = next_of(d))
-        if (sgc_api_untagged(d->object) == sgc_api_untagged(object))
+        if (untagged(d->object) == untagged(object))
             *old = d->f;
 }
 
@@ -106,7 +119,7 @@ static bool defer(const char *function, struct sgc_mutator *self, void *object, 
         return false;
     }
     *d = (struct deferred){ .function = function, .object = object, .f = *f };
-    sgc_dirty_report_range((uintptr_t)d, sizeof *d);
+    sgc_written_report_range((uintptr_t)d, sizeof *d);
     sgc_chain_add(&deferred, d);
     return true;
 }
@@ -137,12 +150,12 @@ static void register_finalizer(const char *function, void *object, const struct 
         return;
     }
     if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_finding_leaks())
-        result = sgc_finalizer_set(self, sgc_api_untagged(object), f, &old);
+        result = sgc_finalizer_set(self, untagged(object), f, &old);
     if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
         if (result == SGC_REGISTERED_NOT)
             result = try_again(function, self, object, f, &old);
         if (result == SGC_REGISTERED_NO_OBJECT)
-            sgc_api_no_object(function, object);
+            say_no_object(function, object);
     }
     if (result != SGC_REGISTERED_NOT)
         answer(&old, old_fn, old_data);
@@ -288,9 +301,107 @@ int GC_toggleref_add(void *object, int is_strong)
     if (GC_get_toggleref_func() == NULL)
         return GC_SUCCESS;
     result = sgc_toggle_add(self, (uintptr_t)object, is_strong != 0);
-    if (result == SGC_REGISTERED_NOT && sgc_api_memory_made("GC_toggleref_add", object))
+    if (result == SGC_REGISTERED_NOT && memory_made("GC_toggleref_add", object))
         result = sgc_toggle_add(self, (uintptr_t)object, is_strong != 0);
     if (result == SGC_REGISTERED_NO_OBJECT)
-        sgc_api_no_object("GC_toggleref_add", object);
+        say_no_object("GC_toggleref_add", object);
     return result == SGC_REGISTERED_NO_OBJECT ? GC_NOT_FOUND : result == SGC_REGISTERED_NOT ? GC_NO_MEMORY : GC_SUCCESS;
+}
+
+/* ---- disappearing links ---- */
+
+static const int codes[] = {
+    [SGC_REGISTERED] = GC_SUCCESS, [SGC_REGISTERED_AGAIN] = GC_DUPLICATE, [SGC_REGISTERED_NOT] = GC_NO_MEMORY,
+    [SGC_REGISTERED_NO_OBJECT] = GC_NOT_FOUND, [SGC_REGISTERED_NO_LINK] = GC_NOT_FOUND,
+    [SGC_REGISTERED_TAKEN] = GC_DUPLICATE,
+};
+
+static bool is_word(void *const *link)
+{
+    return link != NULL && (uintptr_t)link % sizeof *link == 0 &&
+           (uintptr_t)link >> SGC_TREE_ADDRESS_BITS == 0;
+}
+
+static bool check_word(const char *function, void *const *link)
+{
+    if (is_word(link))
+        return true;
+    sgc_warn("%s(%p): expected the address of a word, a multiple of %zu; nothing is registered. Pass the address of a "
+             "pointer variable", function, (const void *)link, sizeof *link);
+    return false;
+}
+
+static int register_slowly(const char *function, enum sgc_link kind, void **link, const void *object)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    enum sgc_registered result;
+
+    if (!check_word(function, link))
+        return GC_NOT_FOUND;
+    if (sgc_finding_leaks())
+        return GC_UNIMPLEMENTED;
+    if (self == NULL)
+        return GC_NO_MEMORY;
+    result = sgc_link_set(self, kind, (uintptr_t)link, untagged(object));
+    if (result == SGC_REGISTERED_NOT && memory_made(function, link))
+        result = sgc_link_set(self, kind, (uintptr_t)link, untagged(object));
+    if (result == SGC_REGISTERED_NO_OBJECT)
+        say_no_object(function, object);
+    sgc_assert((unsigned)result < sizeof codes / sizeof codes[0] && result != SGC_REGISTERED_NO_LINK);
+    return codes[result];
+}
+
+static inline int register_link(const char *function, enum sgc_link kind, void **link, const void *object)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    enum sgc_registered result;
+
+    if (__builtin_expect(self != NULL && is_word(link) && !sgc_finding_leaks(), 1)) {
+        result = sgc_link_set(self, kind, (uintptr_t)link, (uintptr_t)object);
+        if (__builtin_expect(result <= SGC_REGISTERED_AGAIN, 1))
+            return result == SGC_REGISTERED ? GC_SUCCESS : GC_DUPLICATE;
+    }
+    return register_slowly(function, kind, link, object);
+}
+
+static int move_link(const char *function, enum sgc_link kind, void **from, void **to)
+{
+    struct sgc_mutator *self = sgc_api_self();
+    enum sgc_registered result;
+
+    if (!is_word(from) || !check_word(function, to))
+        return GC_NOT_FOUND;
+    if (self == NULL)
+        return GC_NO_MEMORY;
+    result = sgc_link_move(self, kind, (uintptr_t)from, (uintptr_t)to);
+    if (result == SGC_REGISTERED_NOT && memory_made(function, to))
+        result = sgc_link_move(self, kind, (uintptr_t)from, (uintptr_t)to);
+    sgc_assert((unsigned)result < sizeof codes / sizeof codes[0] && result != SGC_REGISTERED_NO_OBJECT);
+    return codes[result];
+}
+
+static int unregister_link(enum sgc_link kind, void **link)
+{
+    struct sgc_mutator *self = sgc_api_self();
+
+    return self != NULL && is_word(link) && sgc_link_remove(self, kind, (uintptr_t)link);
+}
+
+#define LINKS(kind, to_object, move, unregister) \
+    int to_object(void **link, const void *object) { return register_link(#to_object, kind, link, object); } \
+    int move(void **from, void **to) { return move_link(#move, kind, from, to); } \
+    int unregister(void **link) { return unregister_link(kind, link); }
+
+LINKS(SGC_LINK_SHORT, GC_general_register_disappearing_link, GC_move_disappearing_link, GC_unregister_disappearing_link)
+LINKS(SGC_LINK_LONG, GC_register_long_link, GC_move_long_link, GC_unregister_long_link)
+
+int GC_register_disappearing_link(void **link)
+{
+    struct sgc_object o;
+
+    if (sgc_heap_contains((uintptr_t)link) && sgc_object_find((uintptr_t)link, &o))
+        return register_link("GC_register_disappearing_link", SGC_LINK_SHORT, link, (const void *)o.start);
+    sgc_warn("GC_register_disappearing_link(%p): the link does not lie in an object of the heap; nothing is "
+             "registered. GC_general_register_disappearing_link takes links anywhere", (void *)link);
+    return GC_NOT_FOUND;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals and fork: what must be chosen before the start, and fork by hand.  On the thread that forks.
+ * Signals and fork: what must be chosen before the start, and fork by hand.  On the thread that
+ * forks.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <signal.h>
 
-#include "gc/collect/fork.h"
+#include "gc/collect/start.h"
 #include "gc/config/option_table.h"
 #include "gc/config/options.h"
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Freeing and resizing objects, and saying what is wrong with an address that is none.  On any mutator.
+ * Freeing and resizing objects, and saying what is wrong with an address that is none.  On any
+ * mutator.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <string.h>
 
 #include "alloc/free.h"
 #include "alloc/large/span.h"
+#include "gc/api/objects.h"
 #include "gc/collect/start.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "gc/threads/upper.h"
 
 /* ---- wrong addresses ---- */
@@ -105,7 +107,8 @@ static void free_slowly(void *object)
         return;
     }
     self = sgc_mutator_self();
-    if (self == NULL && (self = sgc_mutator_admit()) == NULL)   /* bdwgc frees for any thread, silently */
+    if (self == NULL && (self = sgc_mutator_admit()) == NULL)   /* bdwgc frees for any thread,
+                                                                 * silently */
         return;
     sgc_assert(sgc_mutator_mine(self));
     if (!free_found(self, &o))
@@ -132,9 +135,9 @@ static inline bool free_counted(void *object, struct sgc_cache *cache, size_t gr
     return true;
 }
 
-/* Uncollectable objects, and pages where something is registered about an object, which must be forgotten, or may keep it
- * (sgc_page_watch), meet a bin that is never open: their pages name that one.  Each way out is a return or a jump, so that the
- * common ones need no stack frame. */
+/* Uncollectable objects, and pages where something is registered about an object, which must be
+ * forgotten, or may keep it (sgc_page_watch), meet a bin that is never open: their pages name that
+ * one.  Each way out is a return or a jump, so that the common ones need no stack frame. */
 void GC_free(void *object)
 {
     struct sgc_cache *cache = sgc_fast_cache;
@@ -163,8 +166,8 @@ void sgc_api_free_moved(struct sgc_mutator *self, void *object)
         GC_free(object);
 }
 
-/* Bytes behind the request are zero in a new object and must be again, so that a later growth in place finds
- * zeros, and no stale pointer stays. */
+/* Bytes behind the request are zero in a new object and must be again, so that a later growth in
+ * place finds zeros, and no stale pointer stays. */
 static void zero_tail(const struct sgc_object *o, size_t size, size_t bytes)
 {
     sgc_assert(sgc_api_object_ok(o) && bytes <= o->bytes);

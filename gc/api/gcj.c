@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects whose first word points at a description of their type.  On any mutator; the kinds are made once, under the GC lock.
+ * Objects whose first word points at a description of their type.  On any mutator; the kinds are
+ * made once, under the GC lock.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 #include "gc/gc_gcj.h"
 #include "gc/api/guards.h"
 
+#include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 #include "mark/mark_procs.h"
@@ -83,7 +85,7 @@ static void *with_type(void *object, void *type, size_t size)
     if (object == NULL)
         return sgc_out_of_memory(size);
     sgc_assert((uintptr_t)object % sizeof type == 0);
-    sgc_dirty_store(object, type);
+    sgc_written_store(object, type);
     return object;
 }
 

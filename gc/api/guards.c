@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mark/displacements.h"
-#include "platform/dirty.h"
+#include "platform/written/written.h"
 
 /* No address of a program has these highest bytes, and the lowest byte of a guard is never zero: a string that is
  * one too long changes it. */
@@ -96,7 +96,7 @@ static void *set_up(void *base, size_t size, const char *file, int line)
     sgc_assert((uintptr_t)base % SGC_GRANULE == 0 && size <= PTRDIFF_MAX);
     h->line = (uint32_t)line;
     h->file = file;
-    sgc_dirty_report(&h->file);
+    sgc_written_report(&h->file);
     h->size = size;
     h->guard = guard_of(h, GUARD_FRONT);
     memcpy(tail_of(h), &back, sizeof back);

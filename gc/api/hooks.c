@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the GC lock where a collection
- * calls the hook; who calls each hook is said in gc/collect/client_hooks.h and the public headers.
+ * Hooks for memory, messages and roots of the moment.  Setters on any thread, under the GC lock
+ * where a collection calls the hook; who calls each hook is said in gc/collect/client_hooks.h and
+ * the public headers.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <stdlib.h>
 
 #include "alloc/large/span.h"
-#include "alloc/pause_alloc.h"
+#include "alloc/new_objects.h"
+#include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
-#include "gc/snapshot/noted_part.h"
+#include "gc/collect/collect.h"
+#include "gc/snapshot/write.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
 #include "mark/noted.h"

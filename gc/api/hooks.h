@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client's hooks, for gc/collect/client_hooks.h, which says what each function does and when it is called.
+ * The client's view of collections: its hooks, for gc/collect/client_hooks.h, which says what each
+ * function does and when it is called; and figures that only the public interface shows.
  */
 #ifndef SGC_GC_API_HOOKS_H
 #define SGC_GC_API_HOOKS_H
@@ -15,5 +16,28 @@ bool sgc_client_pushing(void);
 void sgc_client_after(void);
 sgc_toggle_fn sgc_client_toggle_fn(void);
 sgc_await_fn sgc_client_await_fn(void);
+
+/* Puts the client's hooks, and SGC_check's, where messages are made. */
+void sgc_api_install_reports(void);
+
+/* ---- figures ---- */
+
+/* Bytes of the heap that no object has. */
+size_t sgc_api_free_bytes(void);
+
+/* Counters.  Each stands for itself: written and read relaxed.
+ *
+ *   measuring   the thread that begins to measure    any thread
+ *   the rest    the collecting thread, at the end    any thread
+ *               of a cycle
+ */
+struct sgc_api_counters {
+    sgc_aw_t live_objects;              /* as the last cycle found them */
+    sgc_aw_t reclaimed_last;            /* bytes of dead objects the last cycle found */
+    sgc_aw_t reclaimed_before;          /* and those before it */
+    sgc_a32_t measuring;
+    sgc_aw_t measured_ns;               /* in collections, since measuring */
+};
+extern struct sgc_api_counters sgc_api_counters;
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kinds of clients, mark procedures and what these call.  Making them: any thread, any time; the tables are in
- * alloc/pages/kind.h and mark/mark_procs.h.  GC_mark_and_push: on the marker that runs the procedure.
+ * Kinds of clients, mark procedures and what these call.  Making them: any thread, any time; the
+ * tables are in alloc/pages/kind.h and mark/mark_procs.h.  GC_mark_and_push: on the marker that
+ * runs the procedure.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
+#include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "mark/descriptor.h"
 #include "mark/layouts.h"
@@ -39,7 +41,8 @@ static bool is_length(GC_word descriptor)
     return (descriptor & GC_DS_TAGS) == GC_DS_LENGTH;
 }
 
-/* Objects whose words a procedure or the descriptor's place decides about must never be seen with old words in them. */
+/* Objects whose words a procedure or the descriptor's place decides about must never be seen with
+ * old words in them. */
 static struct sgc_kind kind_from(GC_word descriptor, bool add_size, bool clear)
 {
     struct sgc_kind kind = { .descriptor = descriptor, .add_size = add_size };
@@ -58,7 +61,8 @@ static bool is_per_object(GC_word descriptor)
     return (descriptor & GC_DS_TAGS) == GC_DS_PER_OBJECT;
 }
 
-/* Why a descriptor can only be a mistake, or NULL; objects of such a kind are scanned word by word. */
+/* Why a descriptor can only be a mistake, or NULL; objects of such a kind are scanned word by
+ * word. */
 static const char *mistake(GC_word descriptor, bool add_size)
 {
     uint32_t proc = descriptor >> GC_DS_TAG_BITS & (GC_MAX_MARK_PROCS - 1);
@@ -140,7 +144,9 @@ uint32_t sgc_api_own_kind(sgc_a32_t *number, const struct sgc_kind *kind, const 
 /* Kinds like these, but uncollectable; 0: not made yet.  Any thread, release / acquire. */
 SGC_STATE static sgc_a32_t uncollectable_like[SGC_KINDS];
 
-uint32_t sgc_api_uncollectable_kind(uint32_t kind)
+/* The kind of objects like that one's that are not collected; SGC_KINDS, with a message, if it
+ * cannot be made. */
+static uint32_t uncollectable_kind(uint32_t kind)
 {
     uint32_t like = sgc_a32_load_acq(&uncollectable_like[kind]);
     struct sgc_kind copy = sgc_kinds.of[kind];
@@ -229,7 +235,7 @@ static void *of_kind(const char *function, size_t size, int kind, allocate_fn al
 
 static void *of_uncollectable_kind(size_t size, uint32_t kind)
 {
-    uint32_t like = sgc_api_uncollectable_kind(kind);
+    uint32_t like = uncollectable_kind(kind);
 
     sgc_assert(kind < sgc_kind_count());
     sgc_assert(like == SGC_KINDS || sgc_kind_uncollectable(like));
@@ -258,7 +264,7 @@ void GC_generic_malloc_many(size_t size, int kind, void **result)
     if (first != NULL && size > SGC_SMALL_MAX)
         GC_NEXT(first) = NULL;
     sgc_assert(first == NULL || sgc_heap_contains((uintptr_t)first));
-    sgc_dirty_store(result, first);
+    sgc_written_store(result, first);
 }
 
 void GC_print_free_list(int kind, size_t granules)
@@ -269,7 +275,8 @@ void GC_print_free_list(int kind, size_t granules)
 
 /* ---- questions ---- */
 
-SGC_STATE static sgc_aw_t describers[SGC_KINDS];    /* GC_describe_type_fn; any thread, release / acquire */
+SGC_STATE static sgc_aw_t describers[SGC_KINDS];    /* GC_describe_type_fn; any thread, release /
+                                                     * acquire */
 
 void GC_register_describe_type_fn(int kind, GC_describe_type_fn describe)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocating objects.  On any mutator; the common path is inline and takes no lock (gc/collect/allocate.h).
+ * Allocating objects.  On any mutator; the common path is inline and takes no lock
+ * (gc/collect/allocate.h).
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "alloc/large/span.h"
+#include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
 
@@ -159,7 +161,7 @@ int GC_posix_memalign(void **result, size_t alignment, size_t size)
     object = GC_memalign(alignment, size);
     if (object == NULL)
         return ENOMEM;
-    sgc_dirty_store(result, object);
+    sgc_written_store(result, object);
     return 0;
 }
 

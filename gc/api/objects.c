@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions about addresses, and about words that count as pointers; and writes the collector is told of.  Any thread;
- * no locks.
+ * Questions about addresses, and about words that count as pointers; and writes the collector is
+ * told of.  Any thread; no locks.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include "gc/collect/allocate.h"
 #include "gc/config/public_vars.h"
@@ -63,20 +63,20 @@ void GC_register_displacement(size_t n)
 
 /* ---- writes ---- */
 
-/* The whole object has changed.  A small one is scanned again as a whole if one of its cards is written; of a large one only
- * what lies on written pages is. */
+/* The whole object has changed.  A small one is scanned again as a whole if one of its cards is
+ * written; of a large one only what lies on written pages is. */
 static void report_object(const void *object)
 {
     struct sgc_object o;
 
-    sgc_dirty_report(object);
+    sgc_written_report(object);
     if (sgc_object_find((uintptr_t)object, &o) && o.span)
-        sgc_dirty_report_range(o.start, o.bytes);
+        sgc_written_report_range(o.start, o.bytes);
 }
 
 void GC_end_stubborn_change(const void *object)
 {
-    if (sgc_dirty_is_reported())
+    if (sgc_written_is_reported())
         report_object(object);
 }
 
@@ -85,8 +85,8 @@ void SGC_dirty(const void *address, size_t bytes)
 {
     uintptr_t start = (uintptr_t)address, end = sgc_heap.base + sgc_aw_load_acq(&sgc_heap.limit);
 
-    if (sgc_dirty_is_reported() && start < end)
-        sgc_dirty_report_range(start, bytes < end - start ? bytes : end - start);
+    if (sgc_written_is_reported() && start < end)
+        sgc_written_report_range(start, bytes < end - start ? bytes : end - start);
 }
 
 void GC_change_stubborn(const void *object)
@@ -96,5 +96,5 @@ void GC_change_stubborn(const void *object)
 
 void GC_ptr_store_and_dirty(void *address, const void *value)
 {
-    sgc_dirty_store(address, (void *)(uintptr_t)value);
+    sgc_written_store(address, (void *)(uintptr_t)value);
 }

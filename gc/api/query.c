@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of the heap.  Any thread, any time: nothing is locked, so a set of numbers of one moment is one that
- * no collection came between.
+ * Counters of the heap.  Any thread, any time: nothing is locked, so a set of numbers of one moment
+ * is one that no collection came between.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <string.h>
 
+#include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/pacing_rules.h"
@@ -23,7 +24,7 @@ static size_t live_bytes(const struct sgc_counts *c)
     return sgc_pace_less(c->live + c->allocated_since, c->freed_since);
 }
 
-size_t sgc_api_live_bytes(void)
+static size_t all_live_bytes(void)
 {
     struct sgc_counts c;
 
@@ -33,7 +34,7 @@ size_t sgc_api_live_bytes(void)
 
 size_t sgc_api_free_bytes(void)
 {
-    return sgc_pace_less(sgc_heap_size(), sgc_api_live_bytes());
+    return sgc_pace_less(sgc_heap_size(), all_live_bytes());
 }
 
 #define FIGURE(name, type, value) \
@@ -47,7 +48,7 @@ FIGURE(bytes_since_gc, size_t, sgc_counts_allocated_since())
 FIGURE(expl_freed_bytes_since_gc, size_t, sgc_counts_freed_since())
 FIGURE(total_bytes, size_t, sgc_counts_allocated_total())
 FIGURE(obtained_from_os_bytes, size_t, sgc_heap_committed())
-FIGURE(memory_use, size_t, sgc_api_live_bytes())
+FIGURE(memory_use, size_t, all_live_bytes())
 
 /* ---- several ---- */
 

@@ -2,7 +2,7 @@
 /*
  * Static roots of the client's.  Any thread; the list has a lock of its own (gc/roots/roots.h).
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include "gc/config/public_vars.h"
 #include "gc/roots/roots.h"

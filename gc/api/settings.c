@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Settings that are one word each: how often to collect, markers, and what exists for compatibility.  Most live in
- * the public variables (gc/config/public_vars.h), the others here.  Any thread, no locks.
+ * Settings that are one word each: how often to collect, markers, and what exists for
+ * compatibility.  Most live in the public variables (gc/config/public_vars.h), the others here.
+ * Any thread, no locks.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/collect/attempt.h"
+#include "gc/collect/stops.h"
 #include "gc/collect/concurrent.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/start.h"
 #include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/collect/start_state.h"
 
-void sgc_api_set_min(const char *function, sgc_a32_t *setting, int value, int min)
+/* Keeps the value if it is at least `min`; otherwise a message. */
+static void set_min(const char *function, sgc_a32_t *setting, int value, int min)
 {
     sgc_assert(min >= 0);
     if (value < min)
@@ -23,6 +25,11 @@ void sgc_api_set_min(const char *function, sgc_a32_t *setting, int value, int mi
     else
         sgc_a32_store(setting, (uint32_t)value);
 }
+
+/* GC_set_NAME and GC_get_NAME of a setting that is `min` or more. */
+#define MIN_NUMBER(name, min, word) \
+    void GC_set_##name(int number) { set_min("GC_set_" #name, &(word), number, min); } \
+    int GC_get_##name(void) { return (int)sgc_a32_load(&(word)); }
 
 /* ---- how often ---- */
 
@@ -99,7 +106,7 @@ void GC_start_mark_threads(void)
         return;
     sgc_assert(sgc_init_done());
     sgc_gc_lock_recover(sgc_mutator_self(), sgc_callers_stack_pointer());
-    sgc_cycle_start_markers(sgc_mutator_self());
+    sgc_collect_start_markers(sgc_mutator_self());
 }
 
 /* ---- the incremental mode, which is the concurrent one here ---- */
@@ -164,9 +171,9 @@ int GC_get_manual_vdb_allowed(void)
     return (int)sgc_a32_load(&incremental.manual_vdb);
 }
 
-SGC_API_MIN_NUMBER(full_freq, 0, sgc_client_full_freq)
-SGC_API_MIN_NUMBER(rate, 1, incremental.rate)
-SGC_API_MIN_NUMBER(max_prior_attempts, 0, sgc_attempts_max)
+MIN_NUMBER(full_freq, 0, sgc_client_full_freq)
+MIN_NUMBER(rate, 1, incremental.rate)
+MIN_NUMBER(max_prior_attempts, 0, sgc_attempts_max)
 
 static void set_time_limit(unsigned long ms, unsigned long ns)
 {

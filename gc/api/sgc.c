@@ -2,16 +2,16 @@
 /*
  * The interface of sgc.h.  On any mutator, outside hooks unless the header says otherwise.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
-#include "gc/collect/assists.h"
-#include "gc/collect/concurrent.h"
-#include "gc/collect/cycle.h"
+#include "gc/api/hooks.h"
+#include "gc/collect/collect.h"
+#include "gc/collect/lead.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"
@@ -104,7 +104,7 @@ static size_t metadata_bytes(void)
 
     sgc_assert(own.lo <= own.hi);
 
-    return tables_bytes() + records_bytes() + sgc_concurrent_stacks_resident() + (own.hi - own.lo);
+    return tables_bytes() + records_bytes() + sgc_lead_stacks_resident() + (own.hi - own.lo);
 }
 
 static uint64_t count_threads(void)

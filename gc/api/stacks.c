@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocked regions, the way back out of them, and stacks that clients switch.  Each function runs on the thread
- * it is about; GC_set_stackbottom with a handle needs the GC lock.
+ * Blocked regions, the way back out of them, and stacks that clients switch.  Each function runs on
+ * the thread it is about; GC_set_stackbottom with a handle needs the GC lock.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/start_state.h"
 #include "gc/collect/write_watch.h"
-#include "gc/roots/stack_roots.h"
+#include "gc/roots/roots.h"
 #include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
@@ -130,7 +130,8 @@ static bool is_mutator(const void *handle)
     return found;
 }
 
-/* Its pages must not be watched in a way that keeps the kernel from writing a signal's frame there. */
+/* Its pages must not be watched in a way that keeps the kernel from writing a signal's frame
+ * there. */
 static void switch_stack(struct sgc_mutator *of, uintptr_t bottom)
 {
     sgc_assert(sgc_mutator_ok(of));

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starting and ending the collector, and what the files of the public interface share.  On any thread.
+ * Starting and ending the collector, and what the files of the public interface share.  On any
+ * thread.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <string.h>
 
+#include "gc/api/objects.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/option_set.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or resume, on any thread.
+ * Suspending one thread (javaxfc.h).  On any mutator; the two that only look or resume, on any
+ * thread.
  *
- * A caller that suspends a thread cannot know whether it has ended by itself meanwhile.  So a thread that has ended, and was
- * created by us and not joined yet, can be suspended like any other: that is noted in its record.
+ * A caller that suspends a thread cannot know whether it has ended by itself meanwhile.  So a
+ * thread that has ended, and was created by us and not joined yet, can be suspended like any other:
+ * that is noted in its record.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/javaxfc.h"
 #include "gc/roots/roots.h"
 #include "gc/collect/background.h"
@@ -28,12 +30,12 @@ static void suspend_at_snapshot(void *raw)
     r->result = sgc_world_suspend(r->self, r->thread);
 }
 
-/* Threads of ours are started while none is suspended, also those that a small heap does not need yet: starting one takes locks
- * of the C library. */
+/* Threads of ours are started while none is suspended, also those that a small heap does not need
+ * yet: starting one takes locks of the C library. */
 static void start_own_threads(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_cycle_start_markers(self);
+    sgc_collect_start_markers(self);
     sgc_gc_lock_acquire(self);
     sgc_service_start();
     sgc_gc_lock_release();
@@ -99,7 +101,8 @@ static void *suspend(void *raw)
     return NULL;
 }
 
-/* A blocked region is left for the call: to stop a thread, or to stay, is nothing for one that counts as stopped. */
+/* A blocked region is left for the call: to stop a thread, or to stay, is nothing for one that
+ * counts as stopped. */
 void GC_suspend_thread(GC_SUSPEND_THREAD_ID thread)
 {
     struct request r = { sgc_api_self(), thread, SGC_SUSPENDED_NOT };

@@ -2,14 +2,16 @@
 /*
  * Typed objects.  On any mutator.
  *
- * All are of one kind: the descriptor of an object is the last word of its slot.  It is 0, which means no pointers, until the
- * object has been handed out.  How descriptors look that do not fit into a word: mark/layouts.h.
+ * All are of one kind: the descriptor of an object is the last word of its slot.  It is 0, which
+ * means no pointers, until the object has been handed out.  How descriptors look that do not fit
+ * into a word: mark/layouts.h.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 #include "gc/gc_typed.h"
 
 #include <string.h>
 
+#include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "mark/layouts.h"
 
@@ -44,7 +46,8 @@ static bool all_set(const GC_word *bitmap, size_t length)
     return length == 0;
 }
 
-/* `count` bits from the n-th on, as far as there are so many; the n-th is the highest of the result. */
+/* `count` bits from the n-th on, as far as there are so many; the n-th is the highest of the
+ * result. */
 static uintptr_t bits_from(const GC_word *bitmap, size_t n, size_t count, size_t length)
 {
     uintptr_t bits = 0;
@@ -130,7 +133,8 @@ size_t sgc_api_typed_usable(const struct sgc_object *o)
     return o->bytes - (array ? sizeof(struct sgc_array_end) : WORD);
 }
 
-/* Room behind the object for `end` bytes: the end byte is a part of that.  If there are no kinds left it is an ordinary one. */
+/* Room behind the object for `end` bytes: the end byte is a part of that.  If there are no kinds
+ * left it is an ordinary one. */
 static bool allocate(size_t size, size_t end, bool near_start, struct sgc_object *o)
 {
     uint32_t kind = kind_of_typed();
@@ -336,7 +340,8 @@ static GC_descr descriptor_for(GC_descr descriptor, size_t size, size_t had)
     return descriptor;
 }
 
-/* A new object for so many bytes of an old one.  An array stays one as far as whole elements fit. */
+/* A new object for so many bytes of an old one.  An array stays one as far as whole elements
+ * fit. */
 static void *like(const struct sgc_object *o, size_t size)
 {
     const struct sgc_array_end *end;

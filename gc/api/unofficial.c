@@ -4,7 +4,7 @@
  * programs use all the same: printing, telling of memory that was allocated or freed behind the
  * collector's back, and private tables.  Any thread.
  */
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -46,8 +46,8 @@ PRINT(GC_printf, STDOUT_FILENO)
 PRINT(GC_err_printf, STDERR_FILENO)
 PRINT(GC_log_printf, sgc_report_fd())
 
-/* Clients with allocators of their own count for bdwgc, which cannot see inside their lists.  Here what was taken by
- * GC_generic_malloc_many has been counted when it was taken. */
+/* Clients with allocators of their own count for bdwgc, which cannot see inside their lists.  Here
+ * what was taken by GC_generic_malloc_many has been counted when it was taken. */
 void GC_incr_bytes_allocd(size_t bytes)
 {
     (void)bytes;
@@ -61,10 +61,11 @@ void GC_incr_bytes_freed(size_t bytes)
 /* ---- tables ---- */
 
 /*
- * Private tables that bdwgc's library exports.  No header declares them, and they mean nothing to this collector; a
- * program that was linked to them starts all the same.  The free lists are empty, so code that takes an object from
- * one finds none and calls the allocator; the big table is there in its size, because a program may hold a copy of it
- * (a copy relocation).  Nobody here reads or writes them, and marking does not scan it.
+ * Private tables that bdwgc's library exports.  No header declares them, and they mean nothing to
+ * this collector; a program that was linked to them starts all the same.  The free lists are empty,
+ * so code that takes an object from one finds none and calls the allocator; the big table is there
+ * in its size, because a program may hold a copy of it (a copy relocation).  Nobody here reads or
+ * writes them, and marking does not scan it.
  */
 enum {
     LISTS = 129,                 /* one for each object size of up to 128 granules */

@@ -5,30 +5,27 @@
 #include "gc/collect/allocate.h"
 
 #include "alloc/leave.h"
-#include "alloc/large_object.h"
-#include "alloc/refill.h"
+#include "alloc/new_objects.h"
 #include "alloc/small/claim_short.h"
 #include "alloc/small/small.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
-#include "alloc/pause_alloc.h"
 #include "gc/collect/start.h"
 #include "gc/collect/client_hooks.h"
 #include "gc/collect/concurrent.h"
-#include "gc/collect/due.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/external_stop.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/queue.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/counts.h"
-#include "gc/pacing/heap_growth.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/collect/torture.h"
-#include "gc/collect/turn.h"
+#include "gc/collect/lead.h"
 
 SGC_STATE struct sgc_allocate_settings sgc_allocate_settings;
 
@@ -78,7 +75,7 @@ static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t 
     return true;
 }
 
-static void *attempt(struct sgc_mutator *self, const struct request *r)
+static void *try_heap(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(!r->small || r->cls < sgc_size_classes.count);
     if (r->many)
@@ -168,7 +165,7 @@ static uint64_t last_begun(uint64_t seen)
  * free nothing, and count as useless.  A cycle that had begun before is finished, and is no try.  Nothing is refused before
  * those have been asked that only wait to be freed; what is freed so may lie in pages of threads that have ended, and it is the
  * next cycle that finds these empty. */
-static void *collect_and_attempt(struct sgc_mutator *self, const struct request *r, uint64_t begun)
+static void *collect_and_try(struct sgc_mutator *self, const struct request *r, uint64_t begun)
 {
     void *object = NULL;
     bool freed = false, last = false;
@@ -182,20 +179,27 @@ static void *collect_and_attempt(struct sgc_mutator *self, const struct request 
             tries++;
             begun = last_begun(sgc_cycles_finished());
         }
-        object = attempt(self, r);
+        object = try_heap(self, r);
     }
     if (object == NULL && take_from_others(self, r))
-        object = attempt(self, r);
+        object = try_heap(self, r);
     while (object == NULL && sgc_group_limit_gives_way(r->bytes))
-        object = attempt(self, r);
+        object = try_heap(self, r);
     return object;
+}
+
+/* Does the calling thread allocate while it is being registered, or while it starts the collector?
+ * Then it gets nothing: a function of the C library asks on its behalf, which can do without. */
+static bool is_unborn(void)
+{
+    return sgc_mutator_registering() || sgc_init_mine();
 }
 
 void *sgc_out_of_memory(size_t bytes)
 {
     sgc_oom_t hook = (sgc_oom_t)sgc_aw_load_acq(&sgc_client_oom_fn);
 
-    if (sgc_mutator_unborn())
+    if (is_unborn())
         return NULL;
     return hook != NULL ? hook(bytes) : sgc_oom_default(bytes);
 }
@@ -211,7 +215,7 @@ static struct sgc_mutator *allocator_self(void)
 }
 
 /* Only who has taken memory looks at its size: the words are shared. */
-static void watch(struct sgc_mutator *self, const struct request *r)
+static void note_growth(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(sgc_mutator_mine(self));
     if (r->small && !self->cache.page_taken)
@@ -222,7 +226,7 @@ static void watch(struct sgc_mutator *self, const struct request *r)
 
 /* Objects that wait for their disclaim procedures are asked about first: a look for a page with
  * free slots before that would find all of them full, and take new ones. */
-static void *serve(struct sgc_mutator *self, const struct request *r)
+static void *allocate_or_collect(struct sgc_mutator *self, const struct request *r)
 {
     uint64_t seen;
     void *object;
@@ -231,10 +235,10 @@ static void *serve(struct sgc_mutator *self, const struct request *r)
     collect_if_due(self, r->from);
     sgc_disclaim_poll(self, r->entry);
     seen = sgc_cycles_finished();
-    object = attempt(self, r);
+    object = try_heap(self, r);
     if (object == NULL)
-        object = collect_and_attempt(self, r, last_begun(seen));
-    watch(self, r);
+        object = collect_and_try(self, r, last_begun(seen));
+    note_growth(self, r);
     return object;
 }
 
@@ -250,7 +254,7 @@ struct call {
 /* With the world stopped, in the hook that pushes roots: small objects can be had all the same, one
  * at a time.  Requests for large ones, and those of other callbacks, are reported where a section
  * is entered. */
-static void *serve_hook(struct sgc_mutator *self, const struct request *r)
+static void *allocate_in_hook(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(sgc_stopped_by_self() && r->small);
     sgc_section_restore(sgc_section_of(self));
@@ -258,7 +262,7 @@ static void *serve_hook(struct sgc_mutator *self, const struct request *r)
 }
 
 /* The client's frames, and those of ours that hold what it has passed, are above `sp`, with their registers. */
-static void serve_from(void *arg, uintptr_t sp)
+static void with_client_frames(void *arg, uintptr_t sp)
 {
     struct call *c = arg;
     struct sgc_mutator *self = allocator_self();
@@ -267,13 +271,13 @@ static void serve_from(void *arg, uintptr_t sp)
     if (self == NULL || !make_request(&r, c->bytes, c->kind, c->align))
         return;
     if (r.small && sgc_called_by_hook(self)) {
-        c->object = serve_hook(self, &r);
+        c->object = allocate_in_hook(self, &r);
         return;
     }
     sgc_gc_lock_recover(self, c->entry);
     r.entry = c->entry;
     r.from = sp;
-    c->object = serve(self, &r);
+    c->object = allocate_or_collect(self, &r);
     sgc_finalizers_poll(self, c->entry);
 }
 
@@ -283,7 +287,7 @@ static void *slow_or_null(size_t bytes, uint32_t kind, size_t align, uintptr_t e
 {
     struct call c = { bytes, kind, align, entry, NULL };
 
-    sgc_with_registers(serve_from, &c);
+    sgc_with_registers(with_client_frames, &c);
     return c.object;
 }
 
@@ -313,7 +317,7 @@ static inline bool below_batch(const struct sgc_cache *cache)
 }
 
 __attribute__((noinline))
-static void *claim_now(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+static void *long_run(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
     sgc_brief_end(&cache->section);
     if (cache->section.held != 0 || !below_batch(cache))
@@ -322,18 +326,18 @@ static void *claim_now(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 }
 
 __attribute__((noinline))
-static void *missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, uintptr_t entry)
+static void *long_run_or_slow(size_t bytes, uint32_t kind, struct sgc_cache *cache, uintptr_t entry)
 {
-    void *object = claim_now(bytes, kind, cache);
+    void *object = long_run(bytes, kind, cache);
 
     return object != NULL ? object : sgc_stack_clear_more(slow(bytes, kind, SGC_GRANULE, entry));
 }
 
 /* Jumped to. */
 __attribute__((noinline))
-static void *claim_or_slow(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+static void *fast_miss(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
-    return sgc_stack_clear_little(missed(bytes, kind, cache, sgc_callers_stack_pointer()));
+    return sgc_stack_clear_little(long_run_or_slow(bytes, kind, cache, sgc_callers_stack_pointer()));
 }
 
 /* A full section that was left is repaired first. */
@@ -351,8 +355,8 @@ static inline uint64_t starts_for(size_t bytes)
  * compiler save the client's, and leave the client's values on the stack.  There is no frame to be
  * cleared. */
 __attribute__((always_inline))
-static inline void *claim_short_or(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin,
-                                   void *(*otherwise)(size_t, uint32_t, struct sgc_cache *))
+static inline void *short_run_or(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin,
+                                 void *(*otherwise)(size_t, uint32_t, struct sgc_cache *))
 {
     volatile size_t asked_bytes = bytes;
     volatile uint32_t asked_kind = kind;
@@ -370,7 +374,7 @@ static inline void *claim_short_or(size_t bytes, uint32_t kind, struct sgc_cache
 
 void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
 {
-    return claim_short_or(bytes, kind, cache, bin, claim_or_slow);
+    return short_run_or(bytes, kind, cache, bin, fast_miss);
 }
 
 /* In pages with live objects runs are short: who took the slow way for each would do so for every few objects. */
@@ -380,7 +384,7 @@ static void *try_or_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 }
 
 __attribute__((noinline))
-static void *small_or_slow(size_t bytes, uint32_t kind)
+static void *or_null_slow(size_t bytes, uint32_t kind)
 {
     struct sgc_cache *cache = sgc_self;
     size_t granules = sgc_request_granules(bytes);
@@ -393,16 +397,16 @@ static void *small_or_slow(size_t bytes, uint32_t kind)
 
 /* Jumped to, like the next. */
 __attribute__((noinline))
-static void *not_short(size_t bytes, uint32_t kind, struct sgc_cache *cache)
+static void *or_null_miss(size_t bytes, uint32_t kind, struct sgc_cache *cache)
 {
     sgc_brief_end(&cache->section);
-    return small_or_slow(bytes, kind);
+    return or_null_slow(bytes, kind);
 }
 
 __attribute__((noinline))
-static void *not_ready(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
+static void *or_null_short_run(size_t bytes, uint32_t kind, struct sgc_cache *cache, struct sgc_bin *bin)
 {
-    return claim_short_or(bytes, kind, cache, bin, not_short);
+    return short_run_or(bytes, kind, cache, bin, or_null_miss);
 }
 
 /* The common path once more, for kinds of any number: without a frame, see doc/design/fast-path.md. */
@@ -413,11 +417,11 @@ void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
     void *object;
 
     if (bytes > SGC_FAST_MAX)
-        return small_or_slow(bytes, kind);
+        return or_null_slow(bytes, kind);
     bin = sgc_fast_bin(cache, bytes, kind);
     sgc_brief_enter(&cache->section);
     if (sgc_bin_has_freed(bin) || !sgc_bin_has_run(bin))
-        return not_ready(bytes, kind, cache, bin);
+        return or_null_short_run(bytes, kind, cache, bin);
     object = sgc_bin_bump(bin);
     if (sgc_brief_leave(&cache->section))
         return sgc_brief_leave_slowly(&cache->section, object);

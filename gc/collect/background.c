@@ -198,21 +198,16 @@ void sgc_service_start_if_worth_it(void)
         sgc_service_start();
 }
 
-void sgc_service_wake(void)
+void sgc_service_wake(bool at_once)
 {
-    sgc_assert(!sgc_gc_lock_held());
-    if (sgc_a32_load(&service.started) != STARTED)
-        return;
-    if ((sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) == 0 ||
-        (is_eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
-        sgc_wake(&service.wanted, 1);
-}
+    bool lingers;
 
-void sgc_service_wake_now(void)
-{
     sgc_assert(!sgc_gc_lock_held());
-    sgc_a32_add(&service.wanted, ONE_MORE);
-    sgc_wake(&service.wanted, 1);
+    if (!at_once && sgc_a32_load(&service.started) != STARTED)
+        return;
+    lingers = (sgc_a32_add(&service.wanted, ONE_MORE) & LINGERS) != 0;
+    if (at_once || !lingers || (is_eager() && sgc_pool_in_use_bytes() > (size_t)LITTLE_PAGES * SGC_PAGE))
+        sgc_wake(&service.wanted, 1);
 }
 
 /* Between being swept and being the pool's, and while its contents are discarded, a page is in our hands only: a client's

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The service thread: when the program leaves it time it clears the bitmap for the next cycle, sweeps what nobody
- * needed, and gives memory back when it has decayed.
+ * The service thread: when the program leaves it time it clears the bitmap for the next cycle,
+ * sweeps the pages that nobody needed, and gives memory back when it has decayed.
  *
- * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside every lock; or before a
- * thread is suspended (gc/api/suspend.c).  In the child of a fork it starts anew.  It is registered like a mutator, so that it
- * is stopped with the others, but nothing of it is a root.  Without it (SGC_BACKGROUND_THREAD=off, or no thread to be had) the
- * same work is done by whoever needs it, and memory goes back only at explicit collections.
+ * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
+ * every lock; or before a thread is suspended (gc/api/suspend.c).  In the child of a fork it starts
+ * anew.  It is registered like a mutator, so that it is stopped with the others, but nothing of it
+ * is a root.  Without it (SGC_BACKGROUND_THREAD=off, or no thread to be had) the same work is done
+ * by whoever needs it, and memory goes back only at explicit collections.
  *
- * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy program sweeps what it needs
- * itself, and cheaper.  Meanwhile cycles ask it without waking it, since a wake-up costs as much as sweeping a small heap.
+ * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy
+ * program sweeps what it needs itself, and cheaper.  Meanwhile cycles ask it without waking it,
+ * since a wake-up costs as much as sweeping a small heap.
  *
  *   wanted     anybody: add, then wake unless it lingers;                             service thread: futex word
  *              the service thread: whether it lingers, by compare-and-swap
@@ -37,12 +39,9 @@ struct sgc_service_job {
 };
 void sgc_service_set_job(const struct sgc_service_job *job);
 
-/* There is work after a cycle.  Outside sections, GC lock free. */
-void sgc_service_wake(void);
-
-/* Wakes the service thread even if it lingers, for a caller that cannot wait until it looks by
- * itself.  Outside sections, GC lock free. */
-void sgc_service_wake_now(void);
+/* There is work after a cycle.  `at_once`: the service thread is woken even if it lingers, for a
+ * caller that cannot wait until it comes back by itself.  Outside sections, GC lock free. */
+void sgc_service_wake(bool at_once);
 
 /* Does all of it now on the calling thread, and gives back whatever is free regardless of age. */
 void sgc_service_do_all(struct sgc_mutator *self);

@@ -12,7 +12,7 @@
 #ifndef SGC_GC_COLLECT_CLIENT_HOOKS_H
 #define SGC_GC_COLLECT_CLIENT_HOOKS_H
 
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/rounds.h"
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"
 

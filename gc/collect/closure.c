@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The closure of a mark.  gc/collect/closure.h says on which thread it is checked. */
-#include "gc/collect/closure.h"
+/* The closure of a mark.  gc/collect/torture.h says on which thread it is checked. */
+#include "gc/collect/torture.h"
 
 #include "alloc/object.h"
 #include "alloc/pages/dangling.h"
 #include "alloc/whole_heap.h"
 #include "gc/config/options.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
 #include "mark/descriptor.h"
-#include "platform/dirty.h"
+#include "platform/compiler.h"
 #include "platform/report.h"
-#include "platform/sanitizers.h"
+#include "platform/written/written.h"
 
 static const char in_object[] = "an object";
 
@@ -183,7 +183,7 @@ static void complain(const struct sgc_gap *gap)
 {
     unsigned long target = gap->target, word = gap->word;
 
-    if (sgc_dirty_is_reported() && gap->where == in_object)
+    if (sgc_written_is_reported() && gap->where == in_object)
         sgc_fatal("the mark has missed the object at %lx, which the word at %lx, in an object, leads to; the program reports "
                   "its writes itself, so expected it to report the one to that word: call GC_END_STUBBORN_CHANGE, or store by "
                   "GC_PTR_STORE_AND_DIRTY", target, word);

@@ -4,7 +4,7 @@
  */
 #include "gc/collect/external_stop.h"
 
-#include "gc/collect/phases.h"
+#include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/world.h"

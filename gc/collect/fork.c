@@ -2,16 +2,18 @@
 /*
  * Fork handlers.  prepare and parent run on the forking thread; child on the only thread there is.
  */
-#include "gc/collect/fork.h"
+#include "gc/collect/start.h"
 
 #include <pthread.h>
 
 #include "alloc/small/orphan.h"
+#include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/page_supply.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
+#include "gc/collect/lead.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/collect/start_state.h"
 #include "gc/roots/roots.h"
@@ -105,7 +107,7 @@ void sgc_fork_prepare(void)
     else
         sgc_gc_lock_acquire(self);
     sgc_assert(!fork_state.prepared);
-    sgc_concurrent_hold();
+    sgc_lead_hold();
     lock_all(sgc_section_self());
     SGC_UPPER(before_fork, ());
     sgc_assert(!sgc_world_stopped());
@@ -127,7 +129,7 @@ void sgc_fork_parent(void)
     fork_state.prepared = false;
     SGC_UPPER(after_fork_parent, ());
     unlock_all(sgc_section_self());
-    sgc_concurrent_release();
+    sgc_lead_release();
     if (was.had_lock)
         sgc_guard_leave(sgc_section_self());
     else
@@ -156,7 +158,9 @@ static void forget_others(void)
     sgc_roots_after_fork();
     sgc_nodes_after_fork();
     sgc_concurrent_after_fork();
-    sgc_cycle_after_fork();
+    sgc_clear_again();
+    sgc_team_after_fork(&sgc_cycle.team);
+    sgc_gc_lock_after_fork();
     sgc_service_after_fork();
     sgc_disclaim_after_fork(sgc_mutator_self());
     SGC_UPPER(after_fork_child, (sgc_mutator_self()));

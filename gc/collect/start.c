@@ -11,17 +11,15 @@
 #include "gc/config/public_vars.h"
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
-#include "gc/collect/fork.h"
+#include "gc/collect/helpers.h"
 #include "gc/collect/start_state.h"
 #include "gc/finalize/disclaim.h"
-#include "gc/pacing/heap_growth.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/events/json_log.h"
 #include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
-#include "gc/config/preset.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
@@ -29,7 +27,7 @@
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 
 enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in dead spans for its next ones */
 enum { MARKERS_MAX = 4096 };    /* as many as GC_MARKERS may ask for */
@@ -126,7 +124,7 @@ static bool start_all(void)
     sgc_placement_start();
     sgc_binding_start();
     sgc_client_vars_from_options();
-    if (!start_heap() || !sgc_world_init() || !sgc_cycle_init())
+    if (!start_heap() || !sgc_world_init() || !sgc_helpers_init(&sgc_cycle.team))
         return false;
     sgc_torture_init();
     sgc_pacing_init();
@@ -177,11 +175,6 @@ bool sgc_init_now(void)
 }
 
 /* ---- threads that come without being registered: each function runs on the thread it is about ---- */
-
-bool sgc_mutator_unborn(void)
-{
-    return sgc_mutator_registering() || sgc_init_mine();
-}
 
 struct sgc_mutator *sgc_mutator_admit(void)
 {

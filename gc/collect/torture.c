@@ -54,14 +54,6 @@ uint64_t sgc_torture_deadline(struct sgc_mutator *m, uint64_t given_ns)
     }
 }
 
-/* The cycle goes on at the lead's hands most of the time; on a busy machine somebody has to make room for it. */
-bool sgc_torture_leaves_it(struct sgc_mutator *m)
-{
-    if (sgc_torture_chance(m, 4))
-        sgc_yield();
-    return !sgc_torture_chance(m, 16);
-}
-
 void sgc_torture_delay(struct sgc_mutator *m)
 {
     uint64_t r;

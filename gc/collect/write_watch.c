@@ -10,9 +10,9 @@
 #include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "gc/threads/mutator.h"
-#include "mark/team.h"
-#include "mark/written.h"
-#include "platform/dirty.h"
+#include "mark/team/team.h"
+#include "mark/mark_roots.h"
+#include "platform/written/written.h"
 #include "platform/faults.h"
 #include "platform/platform.h"
 #include "platform/report.h"
@@ -24,7 +24,7 @@ enum {
 
 struct watch {
     sgc_a32_t manual;                   /* the program has promised to report its writes */
-    sgc_aw_t source;                    /* struct sgc_dirty_source; 0: none is open */
+    sgc_aw_t source;                    /* struct sgc_written_source; 0: none is open */
     sgc_aw_t changing;                  /* the one that is being opened, or closed; 0: none */
     bool lost;                          /* since it was opened something could not be collected */
     int error;                          /* why there was none when one was opened last */
@@ -35,9 +35,9 @@ struct watch {
 
 SGC_STATE static struct watch watch;
 
-static const struct sgc_dirty_source *source(void)
+static const struct sgc_written_source *source(void)
 {
-    return (const struct sgc_dirty_source *)sgc_aw_load_acq(&watch.source);
+    return (const struct sgc_written_source *)sgc_aw_load_acq(&watch.source);
 }
 
 /* ---- choosing ---- */
@@ -46,23 +46,23 @@ static const char at_start[] = "here", later[] = "any more";
 
 enum { UNWATCHED = 63 };                /* beside the numbers of errors: some pages cannot be watched */
 
-static const struct sgc_dirty_source *const by_option[] = {
-    [SGC_DIRTY_ASYNC] = &sgc_dirty_async, [SGC_DIRTY_SOFT] = &sgc_dirty_soft,
-    [SGC_DIRTY_MPROTECT] = &sgc_dirty_mprotect, [SGC_DIRTY_NONE] = &sgc_dirty_none,
-    [SGC_DIRTY_SOFTWARE] = &sgc_dirty_software,
+static const struct sgc_written_source *const by_option[] = {
+    [SGC_DIRTY_ASYNC] = &sgc_written_async, [SGC_DIRTY_SOFT] = &sgc_written_soft,
+    [SGC_DIRTY_MPROTECT] = &sgc_written_mprotect, [SGC_DIRTY_NONE] = &sgc_written_none,
+    [SGC_DIRTY_SOFTWARE] = &sgc_written_software,
 };
 
 /* A source that collects pages and watches them anew beside the program needs the barrier: see
  * watch_anew. */
-static const struct sgc_dirty_refusal no_barrier = { "membarrier", 0 };
+static const struct sgc_written_refusal no_barrier = { "membarrier", 0 };
 
-static bool has_barrier(const struct sgc_dirty_source *one)
+static bool has_barrier(const struct sgc_written_source *one)
 {
     return !one->rearms_running || sgc_barrier_all_threads();
 }
 
 /* A fork may come in the middle: its child has to know what is half open. */
-static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusal *why)
+static bool open_one(const struct sgc_written_source *one, struct sgc_written_refusal *why)
 {
     bool opened;
 
@@ -71,7 +71,7 @@ static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusa
     if (!has_barrier(one))
         return false;
     sgc_aw_store_rel(&watch.changing, (uintptr_t)one);
-    opened = sgc_dirty_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why);
+    opened = sgc_written_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why);
     if (opened)
         sgc_aw_store_rel(&watch.source, (uintptr_t)one);
     sgc_aw_store_rel(&watch.changing, 0);
@@ -80,7 +80,7 @@ static bool open_one(const struct sgc_dirty_source *one, struct sgc_dirty_refusa
 
 static void close_source(void)
 {
-    const struct sgc_dirty_source *old = source();
+    const struct sgc_written_source *old = source();
 
     sgc_aw_store_rel(&watch.changing, (uintptr_t)old);
     sgc_aw_store_rel(&watch.source, 0);
@@ -108,7 +108,7 @@ static bool was_reported(uint32_t what)
 }
 
 /* At the start it is said each time: somebody has asked. */
-static void say_refused(const char *name, const struct sgc_dirty_refusal *why, const char *when, const char *then)
+static void say_refused(const char *name, const struct sgc_written_refusal *why, const char *when, const char *then)
 {
     if (was_reported((uint32_t)why->error) && when != at_start)
         return;
@@ -118,11 +118,11 @@ static void say_refused(const char *name, const struct sgc_dirty_refusal *why, c
 
 static bool open_best(const char *when)
 {
-    struct sgc_dirty_refusal why, ignored;
+    struct sgc_written_refusal why, ignored;
 
-    if (open_one(&sgc_dirty_async, &why))
+    if (open_one(&sgc_written_async, &why))
         return true;
-    if (open_one(&sgc_dirty_soft, &ignored)) {
+    if (open_one(&sgc_written_soft, &ignored)) {
         say_refused("async", &why, when, "soft-dirty bits are used, which makes the last pauses longer");
         return true;
     }
@@ -140,7 +140,7 @@ void sgc_watch_set_manual(bool on)
 
 static bool open_wanted(const char *when)
 {
-    struct sgc_dirty_refusal why;
+    struct sgc_written_refusal why;
     int wanted = sgc_options.dirty;
 
     sgc_assert(source() == NULL && wanted >= SGC_DIRTY_AUTO && wanted <= SGC_DIRTY_SOFTWARE);
@@ -156,20 +156,19 @@ static bool open_wanted(const char *when)
     return false;
 }
 
-bool sgc_watch_open(void)
-{
-    share_reported();
-    return source() != NULL || open_wanted(at_start);
-}
-
-bool sgc_watch_open_again(void)
-{
-    return source() != NULL || open_wanted(later);
-}
-
-bool sgc_watch_may_open_later(void)
+/* For a reason that goes by, as when a process has no descriptors left. */
+static bool may_open_later(void)
 {
     return watch.error == EMFILE || watch.error == ENFILE || watch.error == ENOMEM || watch.error == EAGAIN;
+}
+
+enum sgc_watch_opened sgc_watch_open(bool again)
+{
+    if (!again)
+        share_reported();
+    if (source() != NULL || open_wanted(again ? later : at_start))
+        return SGC_WATCH_OPEN;
+    return may_open_later() ? SGC_WATCH_LATER : SGC_WATCH_REFUSED;
 }
 
 const char *sgc_watch_name(void)
@@ -276,7 +275,7 @@ static void keep_stacks_open(void);
 
 bool sgc_watch_arm(void)
 {
-    static const struct sgc_dirty_refusal why = { "the heap's pages cannot be watched", 0 };
+    static const struct sgc_written_refusal why = { "the heap's pages cannot be watched", 0 };
 
     watch.lost = watch.lost || (source() != NULL && !has_barrier(source()));
     for (int tries = 0; tries < 2; tries++) {
@@ -302,7 +301,7 @@ void sgc_watch_rest(void)
 /* All of the object: how far down the stack reaches is not known. */
 void sgc_watch_keep_open(uintptr_t stack)
 {
-    const struct sgc_dirty_source *watching = source();
+    const struct sgc_written_source *watching = source();
     struct sgc_object object;
 
     if (watching != NULL && watching->keep_open != NULL && sgc_heap_contains(stack) && sgc_object_slot(stack, &object))

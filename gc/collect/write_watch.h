@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap's pages under watch: which source of written pages is used (platform/dirty.h), and its calls for all of the heap.
+ * The heap's pages under watch: which source of written pages is used (platform/written/written.h),
+ * and its calls for all of the heap.
  *
  *   source    who enables concurrent cycles; the lead, where  the lead, who has the GC lock;  release / acquire
  *             no cycle marks                                  who switches stacks
@@ -24,16 +25,17 @@ struct sgc_team;
 /* With SGC_DIRTY=auto: the program reports its writes itself.  Changes nothing once a source is open. */
 void sgc_watch_set_manual(bool on);
 
-/* Opens the best source that works here, or the one that SGC_DIRTY names.  False, with a message: there is none.
- * By one thread at a time, outside sections. */
-bool sgc_watch_open(void);
+enum sgc_watch_opened {
+    SGC_WATCH_REFUSED,          /* there is no source that works here */
+    SGC_WATCH_LATER,            /* for a reason that goes by */
+    SGC_WATCH_OPEN,
+};
 
-/* Opens a source like sgc_watch_open, once one was open or asked for in vain.  A message that this
- * process has given, or one related to it by forks, is not repeated. */
-bool sgc_watch_open_again(void);
-
-/* There was none: for a reason that goes by, as when a process has no descriptors left? */
-bool sgc_watch_may_open_later(void);
+/* Opens the best source that works here, or the one that SGC_DIRTY names; with a message if there
+ * is none.  By one thread at a time, outside sections.  `again`: one was open, or asked for in
+ * vain; a message that this process has given, or one related to it by forks, is not repeated
+ * then. */
+enum sgc_watch_opened sgc_watch_open(bool again);
 
 /* As SGC_DIRTY says it; "none" before it is open. */
 const char *sgc_watch_name(void);

@@ -18,7 +18,114 @@ extern char **environ;
 static unsigned char origins[SGC_OPTIONS] SGC_STATE;    /* enum sgc_origin */
 static bool was_read SGC_STATE;
 
-/* ---- messages ---------------------------------------------------------------------------------------- */
+/* ---- names
+ * ------------------------------------------------------------------------------------------- */
+
+static const char *const foreign_names[] = {
+#define SGC_FOREIGN(name_) #name_,
+#include "gc/config/option_table.def"
+};
+
+static bool same_name(const char *known, const char *name, size_t length)
+{
+    sgc_assert(strnlen(name, length) == length);
+    return strncmp(known, name, length) == 0 && known[length] == '\0';
+}
+
+int sgc_option_find(const char *name, size_t length)
+{
+    for (int i = 0; i < SGC_OPTIONS; i++)
+        if (same_name(sgc_option_table[i].name, name, length))
+            return i;
+    return -1;
+}
+
+/* The index of the unsupported option whose name is the first `length` characters of `name`; -1:
+ * none. */
+static int unsupported_find(const char *name, size_t length)
+{
+    for (int i = 0; i < sgc_unsupported_count; i++)
+        if (same_name(sgc_unsupported_table[i].name, name, length))
+            return i;
+    return -1;
+}
+
+/* Is it a name that begins with SGC_ but is not the library's? */
+static bool is_foreign(const char *name, size_t length)
+{
+    sgc_assert(length >= 4 && strncmp(name, "SGC_", 4) == 0);       /* nothing else is asked about */
+    for (size_t i = 0; i < sizeof foreign_names / sizeof foreign_names[0]; i++)
+        if (same_name(foreign_names[i], name, length))
+            return true;
+    return false;
+}
+
+/* ---- the nearest name
+ * ------------------------------------------------------------------------------ */
+
+enum { LONGEST = 48 };                  /* no name is longer; longer ones get no suggestion */
+
+static int min_of_three(int a, int b, int c)
+{
+    int ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* How many characters must be inserted, removed or replaced to make one of the other (Levenshtein's
+ * distance), one row of the table at a time. */
+static int distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    int row[LONGEST + 1];
+
+    sgc_assert(a_length <= LONGEST && b_length <= LONGEST);
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        int diagonal = row[0];
+        row[0] = (int)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            int above = row[j];
+            row[j] = min_of_three(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    sgc_assert(row[b_length] >= 0 && (size_t)row[b_length] <= (a_length > b_length ? a_length : b_length));
+    return row[b_length];
+}
+
+/* Behind "SGC_" or "GC_", which are taken for each other. */
+static const char *own_part(const char *name)
+{
+    return strncmp(name, "SGC_", 4) == 0 ? name + 4 : strncmp(name, "GC_", 3) == 0 ? name + 3 : name;
+}
+
+enum { FARTHEST = 2 };                  /* letters wrong, and one in three: what is farther away is
+                                         * another name */
+
+/* The known name that is most like this one; NULL if none is near. */
+static const char *nearest(const char *name, size_t length)
+{
+    const char *best = NULL, *part = own_part(name);
+    size_t part_length = length - (size_t)(part - name);
+    int best_distance = (part_length / 3 < FARTHEST ? (int)(part_length / 3) : FARTHEST) + 1;
+
+    sgc_assert(strnlen(name, length) == length);
+    if (length > LONGEST)
+        return NULL;
+    for (int i = 0; i < SGC_OPTIONS; i++) {
+        const char *known = own_part(sgc_option_table[i].name);
+        int d = distance(part, part_length, known, strlen(known));
+
+        if (d < best_distance) {
+            best_distance = d;
+            best = sgc_option_table[i].name;
+        }
+    }
+    return best;
+}
+
+/* ---- messages
+ * ---------------------------------------------------------------------------------------- */
 
 enum { QUOTED = 64 };
 
@@ -35,7 +142,7 @@ static void report_bad_value(enum sgc_option_id id, const char *value, const cha
 
 static void report_unknown_name(const char *name, size_t length)
 {
-    const char *near = sgc_option_nearest(name, length);
+    const char *near = nearest(name, length);
     char quoted[QUOTED];
 
     sgc_assert(sgc_option_find(name, length) < 0);
@@ -44,7 +151,8 @@ static void report_unknown_name(const char *name, size_t length)
              near != NULL ? "; did you mean " : "", near != NULL ? near : "");
 }
 
-/* ---- setting ----------------------------------------------------------------------------------------- */
+/* ---- setting
+ * ----------------------------------------------------------------------------------------- */
 
 static bool assign(enum sgc_option_id id, const char *text, enum sgc_origin origin)
 {
@@ -130,7 +238,8 @@ enum sgc_origin sgc_option_origin(enum sgc_option_id id)
     return (enum sgc_origin)origins[id];
 }
 
-/* ---- the environment --------------------------------------------------------------------------------- */
+/* ---- the environment
+ * --------------------------------------------------------------------------------- */
 
 /* One entry NAME=VALUE.  A name that occurs twice counts the first time, as for getenv. */
 static void read_entry(const char *entry, uint64_t *seen)
@@ -141,17 +250,19 @@ static void read_entry(const char *entry, uint64_t *seen)
 
     sgc_assert(strncmp(entry, "GC_", 3) == 0 || strncmp(entry, "SGC_", 4) == 0);
     if (entry[length] == '\0')
-        return;                                     /* no '=': the environment is damaged, not ours to repair */
+        return;                                     /* no '=': the environment is damaged, not ours
+                                                     * to repair */
     if ((id = sgc_option_find(entry, length)) >= 0) {
         if ((*seen & UINT64_C(1) << id) == 0)
             assign((enum sgc_option_id)id, entry + length + 1, SGC_ORIGIN_ENVIRONMENT);
         *seen |= UINT64_C(1) << id;
-    } else if ((unsupported = sgc_unsupported_find(entry, length)) >= 0) {
+    } else if ((unsupported = unsupported_find(entry, length)) >= 0) {
         sgc_warn("%s: not supported, ignored; %s", sgc_unsupported_table[unsupported].name,
                  sgc_unsupported_table[unsupported].advice);
-    } else if (strncmp(entry, "SGC_", 4) == 0 && !sgc_option_is_foreign(entry, length) &&
-               sgc_option_nearest(entry, length) != NULL) {
-        report_unknown_name(entry, length);         /* what is near no option is somebody else's, such as SGC_PREFIX */
+    } else if (strncmp(entry, "SGC_", 4) == 0 && !is_foreign(entry, length) &&
+               nearest(entry, length) != NULL) {
+        report_unknown_name(entry, length);         /* what is near no option is somebody else's,
+                                                     * such as SGC_PREFIX */
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the environment, setting, clamping and listing the options.  gc/config/options.h says
- * which thread may write them, and when.
+ * Finding an option by its name, reading the environment, setting, clamping and listing the
+ * options.  gc/config/options.h says which thread may write them, and when.
  */
 #ifndef SGC_GC_CONFIG_OPTION_SET_H
 #define SGC_GC_CONFIG_OPTION_SET_H
@@ -13,6 +13,9 @@
  * most cases with a message.  Calls no malloc, stdio or locale. */
 void sgc_options_read(void);
 
+/* The index of the option whose name is the first `length` characters of `name`; -1: none. */
+int sgc_option_find(const char *name, size_t length);
+
 /* Sets an option for the program.  False, with a message, if there is no such option or the value
  * is not accepted; the value is then as before.  Called before sgc_options_read, the environment
  * has the last word; called after it, the program has. */
@@ -23,6 +26,20 @@ bool sgc_option_set(const char *name, const char *value);
 void sgc_option_clamp(enum sgc_option_id id, int64_t value, const char *why);
 
 enum sgc_origin sgc_option_origin(enum sgc_option_id id);
+
+/* ---- settings that several options make together (gc/config/preset.c): at the start, on the
+ * initialising thread, when all options have been read ---- */
+
+/* SGC_PRESET, a combination of the switches of parallel marking that [Endo] ch. 3 compares: gives
+ * each switch that nobody set the preset's value, and names switches that contradict the preset or
+ * each other. */
+void sgc_preset_apply(void);
+
+/* The heap's page rule, from SGC_PAGE_POLICY and SGC_LPS_K.  Says so if the two contradict each
+ * other. */
+struct sgc_page_rule sgc_page_rule_from_options(void);
+
+/* ---- all ---- */
 
 /* The listing of SGC_PRINT_OPTIONS.  For the end of the start, when everything is clamped. */
 void sgc_options_print(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of options as data, and how a value is read from and written as text.  For the
- * option files and their tests; who needs values includes gc/config/options.h, who sets them gc/config/option_set.h.
+ * The table of options as data, and how a value is read from and written as text.  For the option
+ * files and their tests; gc/config/options.h has the values, gc/config/option_set.h sets them.
  */
 #ifndef SGC_GC_CONFIG_OPTION_TABLE_H
 #define SGC_GC_CONFIG_OPTION_TABLE_H
@@ -34,7 +34,8 @@ enum sgc_option_type {
     SGC_OPTION_RATIO,
 };
 
-enum { SGC_RATIO_ONE = 256 };           /* a RATIO is in such parts; its special value is written as "auto" */
+enum { SGC_RATIO_ONE = 256 };           /* a RATIO is in such parts; its special value is written as
+                                         * "auto" */
 
 #define SGC_NONE INT64_MIN              /* no special value */
 
@@ -51,28 +52,9 @@ struct sgc_unsupported_row {
     const char *name, *advice;
 };
 
-/* A word that an ENUM does not have any more. */
-struct sgc_unsupported_word {
-    const char *name, *word, *advice;
-};
-
 extern const struct sgc_option_row sgc_option_table[SGC_OPTIONS];
 extern const struct sgc_unsupported_row sgc_unsupported_table[];
 extern const int sgc_unsupported_count;
-
-/* The advice for a word that the option does not have any more; NULL for any other word. */
-const char *sgc_unsupported_word_advice(const char *name, const char *word);
-
-/* The index of the option (or unsupported option) whose name is the first `length` characters of
- * `name`; -1: none. */
-int sgc_option_find(const char *name, size_t length);
-int sgc_unsupported_find(const char *name, size_t length);
-
-/* Whether it is a name that begins with SGC_ but is not the library's. */
-bool sgc_option_is_foreign(const char *name, size_t length);
-
-/* The known name that is most like this one; NULL if none is near. */
-const char *sgc_option_nearest(const char *name, size_t length);
 
 /* Is it a row of the table, and does what it says of its option agree? */
 static inline bool sgc_option_row_ok(const struct sgc_option_row *row)
@@ -96,8 +78,8 @@ char *sgc_option_text(const struct sgc_option_row *row);
  * *value; otherwise the error ("not a number").  *value stays untouched for a TEXT. */
 const char *sgc_option_parse(const struct sgc_option_row *row, const char *text, int64_t *value);
 
-/* The accepted values ("1 to 64, or 0"), a value ("4m"), and the current one (a text that does not fit is
- * cut).  The first two return `buffer`. */
+/* The accepted values ("1 to 64, or 0"), a value ("4m"), and the current one (a text that does not
+ * fit is cut).  The first two return `buffer`. */
 #define SGC_OPTION_WORDS 128
 char *sgc_option_range(const struct sgc_option_row *row, char *buffer, size_t size);
 char *sgc_option_show(const struct sgc_option_row *row, int64_t value, char *buffer, size_t size);

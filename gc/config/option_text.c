@@ -10,7 +10,8 @@
 #include "platform/text_line.h"
 #include "platform/report.h"
 
-/* ---- from text --------------------------------------------------------------------------------------- */
+/* ---- from text
+ * --------------------------------------------------------------------------------------- */
 
 static const char not_a_number[] = "not a number";
 static const char too_many_digits[] = "a number with too many digits";
@@ -96,10 +97,27 @@ static const char *parse_word(const char *words, const char *text, int64_t *valu
     return *value < 0 ? not_a_word : NULL;
 }
 
+/* A word that an ENUM does not have any more. */
+static const struct unsupported_word {
+    const char *name, *word, *advice;
+} unsupported_words[] = {
+#define SGC_UNSUPPORTED_WORD(name_, word_, advice_) { .name = #name_, .word = #word_, .advice = advice_ },
+#include "gc/config/option_table.def"
+};
+
+/* The advice for a word that the option does not have any more; NULL for any other word. */
+static const char *unsupported_word_advice(const char *name, const char *word)
+{
+    for (size_t i = 0; i < sizeof unsupported_words / sizeof unsupported_words[0]; i++)
+        if (strcmp(unsupported_words[i].name, name) == 0 && strcmp(unsupported_words[i].word, word) == 0)
+            return unsupported_words[i].advice;
+    return NULL;
+}
+
 static const char *parse_enum(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
     const char *wrong = parse_word(row->words, text, value);
-    const char *advice = wrong != NULL ? sgc_unsupported_word_advice(row->name, text) : NULL;
+    const char *advice = wrong != NULL ? unsupported_word_advice(row->name, text) : NULL;
 
     return advice != NULL ? advice : wrong;
 }
@@ -143,7 +161,8 @@ static const char *parse_places(const char *text, int64_t *parts)
     return *text == '\0' ? NULL : not_a_number;
 }
 
-/* The special value has a word, so that the number which stands for it inside is out of range like others. */
+/* The special value has a word, so that the number which stands for it inside is out of range like
+ * others. */
 static const char *parse_ratio(const struct sgc_option_row *row, const char *text, int64_t *value)
 {
     const char *end, *wrong;
@@ -208,7 +227,8 @@ const char *sgc_option_parse(const struct sgc_option_row *row, const char *text,
     return NULL;
 }
 
-/* ---- as text ----------------------------------------------------------------------------------------- */
+/* ---- as text
+ * ----------------------------------------------------------------------------------------- */
 
 static void show_size(int64_t bytes, char *buffer, size_t size)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* See gc/config/preset.h.  On the initialising thread. */
-#include "gc/config/preset.h"
-
+/* Settings that several options make together: gc/config/option_set.h.  On the initialising
+ * thread. */
 #include "gc/config/option_set.h"
+
 #include "gc/config/option_table.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "platform/report.h"
 
 struct setting {
@@ -59,7 +59,8 @@ static void warn_useless(enum sgc_option_id option, const char *why)
 
 void sgc_preset_apply(void)
 {
-    sgc_assert(sgc_options.markers > 0);                /* the number of processors has been asked for */
+    sgc_assert(sgc_options.markers > 0);                /* the number of processors has been asked
+                                                         * for */
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         apply(&settings[i]);
     if (!sgc_options.balance) {

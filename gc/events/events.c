@@ -78,15 +78,15 @@ void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_r
     memset(record, 0, sizeof *record);
     record->cycle = cycle;
     record->reason = reason;
-    record->request_ns = sgc_clock_ns();
+    record->times.request_ns = sgc_clock_ns();
 }
 
 void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_cycle_ok(record));
-    sgc_assert(record->stop_begin_ns == 0);         /* one stop for each record */
-    record->stop_begin_ns = sgc_clock_ns();
-    record->last_ns = record->stop_begin_ns;
+    sgc_assert(record->times.stop_begin_ns == 0);         /* one stop for each record */
+    record->times.stop_begin_ns = sgc_clock_ns();
+    record->times.last_ns = record->times.stop_begin_ns;
 }
 
 void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
@@ -94,24 +94,24 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
     uint64_t now = sgc_clock_ns();
 
     sgc_assert(sgc_cycle_ok(record) && (unsigned)phase < SGC_PHASES);
-    sgc_assert(record->last_ns <= now);             /* the clock does not go back */
-    sgc_assert(record->stop_begin_ns != 0);         /* the pause has begun */
-    sgc_assert(record->resumed_ns == 0);            /* and is not over */
-    record->phase_ns[phase] += now - record->last_ns;
-    record->last_ns = now;
+    sgc_assert(record->times.last_ns <= now);             /* the clock does not go back */
+    sgc_assert(record->times.stop_begin_ns != 0);         /* the pause has begun */
+    sgc_assert(record->times.resumed_ns == 0);            /* and is not over */
+    record->times.phase_ns[phase] += now - record->times.last_ns;
+    record->times.last_ns = now;
     if (phase == SGC_PHASE_STOP)
-        record->stopped_ns = now;
+        record->times.stopped_ns = now;
     if (phase != SGC_PHASE_RESUME)
         return;
-    record->resumed_ns = now;
-    if (sgc_cycle_pause_ns(record) > record->longest_stop_ns)
-        record->longest_stop_ns = sgc_cycle_pause_ns(record);
+    record->times.resumed_ns = now;
+    if (sgc_cycle_pause_ns(record) > record->concurrent.longest_stop_ns)
+        record->concurrent.longest_stop_ns = sgc_cycle_pause_ns(record);
 }
 
 static void forget_stop(struct sgc_cycle_record *record)
 {
-    record->stop_begin_ns = record->stopped_ns = record->resumed_ns = record->last_ns = 0;
-    memset(record->phase_ns, 0, sizeof record->phase_ns);
+    record->times.stop_begin_ns = record->times.stopped_ns = record->times.resumed_ns = record->times.last_ns = 0;
+    memset(record->times.phase_ns, 0, sizeof record->times.phase_ns);
 }
 
 void sgc_cycle_stop_failed(struct sgc_cycle_record *record)
@@ -122,10 +122,10 @@ void sgc_cycle_stop_failed(struct sgc_cycle_record *record)
 
 void sgc_cycle_stop_again(struct sgc_cycle_record *record)
 {
-    sgc_assert(sgc_cycle_ok(record) && record->resumed_ns != 0);
-    record->another_stop = false;
-    record->earlier_stops++;
-    record->earlier_stops_ns += sgc_cycle_pause_ns(record);
+    sgc_assert(sgc_cycle_ok(record) && record->times.resumed_ns != 0);
+    record->concurrent.another_stop = false;
+    record->concurrent.earlier_stops++;
+    record->concurrent.earlier_stops_ns += sgc_cycle_pause_ns(record);
     forget_stop(record);
 }
 
@@ -134,10 +134,10 @@ bool sgc_cycle_check(const struct sgc_cycle_record *record)
     uint64_t sum = 0;
 
     for (int i = 0; i < SGC_PHASES; i++)
-        sum += record->phase_ns[i];
-    return (unsigned)record->reason < SGC_REASONS && record->request_ns <= record->stop_begin_ns &&
-           record->stop_begin_ns <= record->stopped_ns && record->stopped_ns <= record->resumed_ns &&
-           (record->earlier_stops == 0 || sgc_cycle_pause_ns(record) <= record->longest_stop_ns) &&
+        sum += record->times.phase_ns[i];
+    return (unsigned)record->reason < SGC_REASONS && record->times.request_ns <= record->times.stop_begin_ns &&
+           record->times.stop_begin_ns <= record->times.stopped_ns && record->times.stopped_ns <= record->times.resumed_ns &&
+           (record->concurrent.earlier_stops == 0 || sgc_cycle_pause_ns(record) <= record->concurrent.longest_stop_ns) &&
            sum == sgc_cycle_pause_ns(record);
 }
 

@@ -44,16 +44,13 @@ enum sgc_phase {
 const char *sgc_phase_name(enum sgc_phase phase);
 
 /*
- * One cycle.  Times are nanoseconds of sgc_clock_ns.  Written by the collecting thread only, complete
- * when cycle_end is called.
+ * One cycle.  Times are nanoseconds of sgc_clock_ns.  Written by the collecting thread only, and a
+ * concurrent cycle's by its lead, too, while it has the cycle; complete when cycle_end is called.
  *
- * A concurrent cycle stops the program more than once: the times and parts are those of its last stop, and what the stops
- * before it took is added up beside them.
+ * A concurrent cycle stops the program more than once: times, parts and threads are of its last
+ * stop, and the stops before it are added up in `concurrent`.
  */
-struct sgc_cycle_record {
-    uint64_t cycle;                 /* 1 for the first */
-    enum sgc_reason reason;
-
+struct sgc_cycle_times {            /* gc/events/events.c */
     uint64_t request_ns;            /* when the collection was decided */
     uint64_t stop_begin_ns;         /* before the first thread was signalled: the pause begins */
     uint64_t stopped_ns;            /* the last thread stands still */
@@ -61,56 +58,80 @@ struct sgc_cycle_record {
     uint64_t phase_ns[SGC_PHASES];  /* the parts; their sum is resumed_ns - stop_begin_ns */
     uint64_t last_ns;               /* where the next part begins */
     uint64_t clear_ns;              /* clearing the other bitmap before the stop, outside the pause */
+};
 
-    uint64_t threads_stopped;       /* threads that were signalled and stopped */
-    uint64_t threads_blocked;       /* threads found in GC_do_blocking, not signalled */
+struct sgc_cycle_threads {          /* gc/threads/stopper.c */
+    uint64_t stopped;               /* that were signalled and stopped */
+    uint64_t blocked;               /* found in GC_do_blocking, not signalled */
+};
+
+struct sgc_cycle_marked {           /* the markers' sums; gc/finalize/rounds.c: finalizable_bytes */
     uint64_t root_bytes;            /* static data, stacks, registers, thread-local variables */
-    uint64_t marked_objects;
-    uint64_t marked_bytes;
+    uint64_t objects;
+    uint64_t bytes;
     uint64_t pointer_free_bytes;    /* of these, in objects that have no words to scan */
-    uint64_t finalizable_bytes;     /* of these, what is kept only for finalizers that are to run now */
-    uint64_t live_bytes_before;     /* allocated when the world stopped, dead or not */
-    uint64_t live_bytes_after;
-    uint64_t heap_bytes;            /* committed */
-    uint64_t free_bytes;            /* committed, not allocated */
-    uint64_t returned_bytes;        /* given back to the system since the last cycle */
-    uint64_t allocated_bytes;       /* allocated since the last cycle */
+    uint64_t finalizable_bytes;     /* of these, kept only for finalizers that are to run now */
     uint64_t rescans;               /* pages rescanned */
-    uint64_t mark_stack_depth;      /* entries, the most there were */
+    uint64_t stack_depth;           /* entries, the most there were */
     uint64_t markers;               /* that marked anything */
     uint64_t steals;                /* thefts between them, */
     uint64_t stolen;                /* and pieces of work stolen; */
     uint64_t steals_far;            /* of the thefts, those from another memory node */
-    uint64_t pages_consumed_max;    /* the counters of [Endo] 2.4, since the start: see alloc/page_supply.h */
-    uint64_t pages_taken;
-    uint64_t pages_fresh;           /* of these, without contents */
-    uint64_t pages_remote;
-    uint64_t pages_foreign;
-    uint64_t pages_far;             /* of another memory node */
-    uint64_t pages_live_max;
+};
 
-    uint64_t earlier_stops;         /* of a concurrent cycle; 0: the cycle was one stop */
+struct sgc_cycle_heap {             /* gc/collect/cycle.c */
+    uint64_t live_bytes_before;     /* allocated when the world stopped, dead or not */
+    uint64_t live_bytes_after;
+    uint64_t bytes;                 /* committed */
+    uint64_t free_bytes;            /* committed, not allocated */
+    uint64_t returned_bytes;        /* given back to the system since the last cycle */
+    uint64_t allocated_bytes;       /* allocated since the last cycle */
+};
+
+struct sgc_cycle_pages {            /* since the start: see alloc/page_supply.h */
+    uint64_t consumed_max;
+    uint64_t taken;
+    uint64_t fresh;                 /* of these, without contents */
+    uint64_t remote;
+    uint64_t foreign;
+    uint64_t far;                   /* of another memory node */
+    uint64_t live_max;
+};
+
+struct sgc_cycle_concurrent {       /* gc/collect/lead.c; waits: gc/pacing/concurrent_pace.c */
+    uint64_t earlier_stops;         /* 0: the cycle was one stop */
     uint64_t earlier_stops_ns;      /* how long they took in all, */
     uint64_t longest_stop_ns;       /* and the longest of all stops, the last one included */
-    uint64_t concurrent_ns;         /* marking and looking at written pages while the program ran */
-    uint64_t rounds;                /* how often written pages were looked at while it ran */
-    uint64_t written_pages;         /* OS pages looked at in the last stop */
-    uint64_t assists;               /* waits of single threads since the last cycle: to help a mark beside the program, */
+    uint64_t marking_ns;            /* marking, and scanning written pages, while the program ran */
+    uint64_t rounds;                /* how often written pages were scanned while it ran */
+    uint64_t written_pages;         /* OS pages scanned in the last stop */
+    uint64_t assists;               /* waits of threads since the last cycle to help a mark, */
     uint64_t assists_ns;            /* which took so long in all, and the longest */
     uint64_t longest_assist_ns;
     uint64_t stalls;                /* because the memory for the time of the mark was used up */
     uint64_t stalls_ns;
     uint64_t longest_stall_ns;
     bool another_stop;              /* `resumed`: it will be followed by another */
+};
+
+struct sgc_cycle_record {
+    uint64_t cycle;                 /* 1 for the first */
+    enum sgc_reason reason;
     bool complete;                  /* from `marked` on: the mark was not given up */
+    struct sgc_cycle_times times;
+    struct sgc_cycle_threads threads;
+    struct sgc_cycle_marked marked;
+    struct sgc_cycle_heap heap;
+    struct sgc_cycle_pages pages;
+    struct sgc_cycle_concurrent concurrent;
 };
 
 /* Do the times of a record, finished or not, stand in the order in which they come? */
 static inline bool sgc_cycle_ok(const struct sgc_cycle_record *record)
 {
     return (unsigned)record->reason < SGC_REASONS &&
-           (record->stop_begin_ns == 0 || record->request_ns <= record->stop_begin_ns) &&
-           (record->resumed_ns == 0 || record->stop_begin_ns <= record->resumed_ns);
+           (record->times.stop_begin_ns == 0 || record->times.request_ns <= record->times.stop_begin_ns) &&
+           (record->times.resumed_ns == 0 || record->times.stop_begin_ns <= record->times.resumed_ns);
 }
 
 /* Starts a record: number, reason, the time of the request; everything else zero. */
@@ -134,7 +155,7 @@ bool sgc_cycle_check(const struct sgc_cycle_record *record);
 
 static inline uint64_t sgc_cycle_pause_ns(const struct sgc_cycle_record *record)
 {
-    return record->resumed_ns - record->stop_begin_ns;
+    return record->times.resumed_ns - record->times.stop_begin_ns;
 }
 
 /* How many cycles have finished.  Written by the collecting thread, under the collector's lock: release; read by anybody:
@@ -151,11 +172,6 @@ struct sgc_listener {
     void (*stop_requested)(void *context, const struct sgc_cycle_record *record);   /* [running] */
     void (*stop_failed)(void *context, const struct sgc_cycle_record *record);      /* [running], instead of the rest */
     void (*stopped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
-    void (*retired)(void *context, const struct sgc_cycle_record *record);          /* [stopped], of a cycle in one stop:
-                                                                                       nothing is marked */
-    void (*pushed)(void *context, const struct sgc_cycle_record *record);           /* likewise, when the client's hook has
-                                                                                       pushed: the heap is as the mark finds
-                                                                                       it, and no marker is at work yet */
     void (*roots_done)(void *context, const struct sgc_cycle_record *record);       /* [stopped] */
     void (*marked)(void *context, const struct sgc_cycle_record *record);           /* [stopped] */
     void (*flipped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */

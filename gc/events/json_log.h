@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and SGC_LOG_JSON (a
- * JSON object per collection, see doc/log-format.md).
+ * The two files the collector writes: GC_LOG_FILE (messages and statistics as text) and
+ * SGC_LOG_JSON (a JSON object per collection, see doc/log-format.md).
  *
  * Opened at start; written on the collecting thread after the world runs again, a line a write(2),
  * from fixed buffers.
@@ -29,6 +29,13 @@ void sgc_log_text(const struct sgc_line *line);
 
 /* The JSON object of a record, without the newline. */
 void sgc_log_json(const struct sgc_cycle_record *record, long pid, struct sgc_line *line);
+
+/* "permission denied" ... of an errno. */
+const char *sgc_error_text(int number);
+
+/* Writes `name` with each %p replaced by pid, and each %n by *cycle, unless that is NULL; false if
+ * it does not fit.  Also for heap snapshots. */
+bool sgc_log_file_name(const char *name, long pid, const uint64_t *cycle, char *buffer, size_t size);
 
 /* Closes both files and stops listening.  For tests. */
 void sgc_log_stop(void);

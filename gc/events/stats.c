@@ -59,46 +59,46 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *r)
 {
-    sgc_assert(r->pointer_free_bytes <= r->marked_bytes && r->finalizable_bytes <= r->marked_bytes);
+    sgc_assert(r->marked.pointer_free_bytes <= r->marked.bytes && r->marked.finalizable_bytes <= r->marked.bytes);
     t->cycles++;
     t->by_reason[r->reason]++;
     for (int i = 0; i < SGC_PHASES; i++)
-        t->phase_ns[i] += r->phase_ns[i];
-    t->clear_ns += r->clear_ns;
-    t->concurrent += r->earlier_stops != 0;
-    t->concurrent_ns += r->concurrent_ns;
-    t->assists += r->assists;
-    t->assists_ns += r->assists_ns;
-    t->longest_assist_ns = larger(t->longest_assist_ns, r->longest_assist_ns);
-    t->stalls += r->stalls;
-    t->stalls_ns += r->stalls_ns;
-    t->longest_stall_ns = larger(t->longest_stall_ns, r->longest_stall_ns);
-    t->marked_objects += r->marked_objects;
-    t->marked_bytes += r->marked_bytes;
-    t->allocated_bytes += r->allocated_bytes;
-    t->rescans += r->rescans;
-    t->mark_stack_depth = larger(t->mark_stack_depth, r->mark_stack_depth);
-    t->heap_bytes_max = larger(t->heap_bytes_max, r->heap_bytes);
+        t->phase_ns[i] += r->times.phase_ns[i];
+    t->clear_ns += r->times.clear_ns;
+    t->concurrent += r->concurrent.earlier_stops != 0;
+    t->concurrent_ns += r->concurrent.marking_ns;
+    t->assists += r->concurrent.assists;
+    t->assists_ns += r->concurrent.assists_ns;
+    t->longest_assist_ns = larger(t->longest_assist_ns, r->concurrent.longest_assist_ns);
+    t->stalls += r->concurrent.stalls;
+    t->stalls_ns += r->concurrent.stalls_ns;
+    t->longest_stall_ns = larger(t->longest_stall_ns, r->concurrent.longest_stall_ns);
+    t->marked_objects += r->marked.objects;
+    t->marked_bytes += r->marked.bytes;
+    t->allocated_bytes += r->heap.allocated_bytes;
+    t->rescans += r->marked.rescans;
+    t->mark_stack_depth = larger(t->mark_stack_depth, r->marked.stack_depth);
+    t->heap_bytes_max = larger(t->heap_bytes_max, r->heap.bytes);
 }
 
 static void take_last(struct sgc_cycle_totals *t, const struct sgc_cycle_record *r)
 {
-    sgc_assert(r->free_bytes <= r->heap_bytes);
-    sgc_assert(r->phase_ns[SGC_PHASE_STOP] <= sgc_cycle_pause_ns(r));
-    t->live_bytes = r->live_bytes_after;
-    t->heap_bytes = r->heap_bytes;
-    t->free_bytes = r->free_bytes;
-    t->root_bytes = r->root_bytes;
-    t->threads_stopped = r->threads_stopped;
-    t->threads_blocked = r->threads_blocked;
-    t->pages_consumed_max = r->pages_consumed_max;
-    t->pages_taken = r->pages_taken;
-    t->pages_fresh = r->pages_fresh;
-    t->pages_foreign = r->pages_foreign;
-    t->pages_far = r->pages_far;
+    sgc_assert(r->heap.free_bytes <= r->heap.bytes);
+    sgc_assert(r->times.phase_ns[SGC_PHASE_STOP] <= sgc_cycle_pause_ns(r));
+    t->live_bytes = r->heap.live_bytes_after;
+    t->heap_bytes = r->heap.bytes;
+    t->free_bytes = r->heap.free_bytes;
+    t->root_bytes = r->marked.root_bytes;
+    t->threads_stopped = r->threads.stopped;
+    t->threads_blocked = r->threads.blocked;
+    t->pages_consumed_max = r->pages.consumed_max;
+    t->pages_taken = r->pages.taken;
+    t->pages_fresh = r->pages.fresh;
+    t->pages_foreign = r->pages.foreign;
+    t->pages_far = r->pages.far;
     t->last_pause_ns = sgc_cycle_pause_ns(r);
-    t->last_stop_ns = r->phase_ns[SGC_PHASE_STOP];
-    t->last_end_ns = r->resumed_ns;
+    t->last_stop_ns = r->times.phase_ns[SGC_PHASE_STOP];
+    t->last_end_ns = r->times.resumed_ns;
 }
 
 static void publish(void)
@@ -117,7 +117,7 @@ static void publish(void)
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
-    if (record->another_stop)
+    if (record->concurrent.another_stop)
         sgc_histogram_add(&pauses, sgc_cycle_pause_ns(record));
 }
 
@@ -126,8 +126,8 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
     (void)context;
     sgc_assert(sgc_cycle_check(record));
     sgc_histogram_add(&pauses, sgc_cycle_pause_ns(record));
-    sgc_histogram_add(&stops, record->phase_ns[SGC_PHASE_STOP]);
-    sgc_histogram_add(&marks, sgc_stats_mark_ns(record->phase_ns));
+    sgc_histogram_add(&stops, record->times.phase_ns[SGC_PHASE_STOP]);
+    sgc_histogram_add(&marks, sgc_stats_mark_ns(record->times.phase_ns));
     add_sums(&now, record);
     take_last(&now, record);
     publish();

@@ -8,7 +8,7 @@
 #include "platform/text_line.h"
 #include "gc/events/json_log.h"
 #include "gc/config/options.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "platform/report.h"
 
 /* ---- a line per collection --------------------------------------------------------------------------- */
@@ -33,6 +33,7 @@ static void add_mib(struct sgc_line *line, const char *before, uint64_t bytes, c
 
 static void print_cycle(const struct sgc_cycle_record *r)
 {
+    uint64_t mark_ns = sgc_stats_mark_ns(r->times.phase_ns) + r->concurrent.marking_ns;
     struct sgc_line line;
 
     sgc_assert(sgc_cycle_check(r));
@@ -40,14 +41,14 @@ static void print_cycle(const struct sgc_cycle_record *r)
     sgc_line_add(&line, "cycle %lu (%s): pause ", (unsigned long)r->cycle, sgc_reason_name(r->reason));
     sgc_line_ms(&line, sgc_cycle_pause_ns(r));
     sgc_line_add(&line, " ms");
-    add_parts(&line, r->phase_ns);
-    add_mib(&line, "; marked ", r->marked_bytes, " MiB");
-    sgc_line_add(&line, " in %lu objects", (unsigned long)r->marked_objects);
-    add_mib(&line, " at ", sgc_stats_rate(r->marked_bytes, sgc_stats_mark_ns(r->phase_ns) + r->concurrent_ns), " MiB/s");
-    add_mib(&line, "; live ", r->live_bytes_before, " -> ");
-    add_mib(&line, "", r->live_bytes_after, " MiB");
-    add_mib(&line, ", heap ", r->heap_bytes, " MiB");
-    sgc_line_add(&line, "; %lu threads stopped", (unsigned long)r->threads_stopped);
+    add_parts(&line, r->times.phase_ns);
+    add_mib(&line, "; marked ", r->marked.bytes, " MiB");
+    sgc_line_add(&line, " in %lu objects", (unsigned long)r->marked.objects);
+    add_mib(&line, " at ", sgc_stats_rate(r->marked.bytes, mark_ns), " MiB/s");
+    add_mib(&line, "; live ", r->heap.live_bytes_before, " -> ");
+    add_mib(&line, "", r->heap.live_bytes_after, " MiB");
+    add_mib(&line, ", heap ", r->heap.bytes, " MiB");
+    sgc_line_add(&line, "; %lu threads stopped", (unsigned long)r->threads.stopped);
     sgc_log_text(&line);
 }
 
@@ -66,20 +67,21 @@ static void add_waits(struct sgc_line *line, const char *what, uint64_t times, u
  * program, and waits. */
 static void print_concurrent(const struct sgc_cycle_record *r)
 {
+    const struct sgc_cycle_concurrent *c = &r->concurrent;
     struct sgc_line line;
 
-    sgc_assert(r->earlier_stops != 0);
+    sgc_assert(c->earlier_stops != 0);
     sgc_line_start(&line);
-    sgc_line_add(&line, "cycle %lu: %lu stops before, ", (unsigned long)r->cycle, (unsigned long)r->earlier_stops);
-    sgc_line_ms(&line, r->earlier_stops_ns);
+    sgc_line_add(&line, "cycle %lu: %lu stops before, ", (unsigned long)r->cycle, (unsigned long)c->earlier_stops);
+    sgc_line_ms(&line, c->earlier_stops_ns);
     sgc_line_add(&line, " ms in all; the longest of all stops ");
-    sgc_line_ms(&line, r->longest_stop_ns);
+    sgc_line_ms(&line, c->longest_stop_ns);
     sgc_line_add(&line, " ms; ");
-    sgc_line_ms(&line, r->concurrent_ns);
-    sgc_line_add(&line, " ms beside the program, %lu rounds; %lu written pages in the last stop", (unsigned long)r->rounds,
-                 (unsigned long)r->written_pages);
-    add_waits(&line, "assists", r->assists, r->assists_ns, r->longest_assist_ns);
-    add_waits(&line, "stalls", r->stalls, r->stalls_ns, r->longest_stall_ns);
+    sgc_line_ms(&line, c->marking_ns);
+    sgc_line_add(&line, " ms beside the program, %lu rounds; %lu written pages in the last stop", (unsigned long)c->rounds,
+                 (unsigned long)c->written_pages);
+    add_waits(&line, "assists", c->assists, c->assists_ns, c->longest_assist_ns);
+    add_waits(&line, "stalls", c->stalls, c->stalls_ns, c->longest_stall_ns);
     sgc_log_text(&line);
 }
 
@@ -95,25 +97,25 @@ static void print_details(const struct sgc_cycle_record *r)
 {
     struct sgc_line line;
 
-    sgc_assert(r->request_ns <= r->stop_begin_ns);
+    sgc_assert(r->times.request_ns <= r->times.stop_begin_ns);
     sgc_line_start(&line);
     sgc_line_add(&line, "cycle %lu: stop began ", (unsigned long)r->cycle);
-    sgc_line_ms(&line, r->stop_begin_ns - r->request_ns);
+    sgc_line_ms(&line, r->times.stop_begin_ns - r->times.request_ns);
     sgc_line_add(&line, " ms after the request, bitmap cleared in ");
-    sgc_line_ms(&line, r->clear_ns);
-    sgc_line_add(&line, " ms before it; %lu threads blocked", (unsigned long)r->threads_blocked);
-    add_mib(&line, "; roots ", r->root_bytes, " MiB");
-    add_mib(&line, "; since the last cycle ", r->allocated_bytes, " MiB allocated");
-    add_mib(&line, ", ", r->returned_bytes, " MiB given back");
-    add_mib(&line, "; free ", r->free_bytes, " MiB");
-    sgc_line_add(&line, "; %lu pages rescanned; mark stack %lu deep", (unsigned long)r->rescans,
-                 (unsigned long)r->mark_stack_depth);
-    sgc_line_add(&line, "; %lu markers, %lu pieces stolen in %lu thefts", (unsigned long)r->markers,
-                 (unsigned long)r->stolen, (unsigned long)r->steals);
+    sgc_line_ms(&line, r->times.clear_ns);
+    sgc_line_add(&line, " ms before it; %lu threads blocked", (unsigned long)r->threads.blocked);
+    add_mib(&line, "; roots ", r->marked.root_bytes, " MiB");
+    add_mib(&line, "; since the last cycle ", r->heap.allocated_bytes, " MiB allocated");
+    add_mib(&line, ", ", r->heap.returned_bytes, " MiB given back");
+    add_mib(&line, "; free ", r->heap.free_bytes, " MiB");
+    sgc_line_add(&line, "; %lu pages rescanned; mark stack %lu deep", (unsigned long)r->marked.rescans,
+                 (unsigned long)r->marked.stack_depth);
+    sgc_line_add(&line, "; %lu markers, %lu pieces stolen in %lu thefts", (unsigned long)r->marked.markers,
+                 (unsigned long)r->marked.stolen, (unsigned long)r->marked.steals);
     if (sgc_nodes() > 1)
-        sgc_line_add(&line, ", %lu of them from another node", (unsigned long)r->steals_far);
+        sgc_line_add(&line, ", %lu of them from another node", (unsigned long)r->marked.steals_far);
     sgc_line_add(&line, "; ");
-    add_pages(&line, r->pages_consumed_max, r->pages_taken, r->pages_fresh, r->pages_foreign, r->pages_far);
+    add_pages(&line, r->pages.consumed_max, r->pages.taken, r->pages.fresh, r->pages.foreign, r->pages.far);
     sgc_log_text(&line);
 }
 
@@ -127,7 +129,7 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
     sgc_assert(wanted());
     (void)context;
     print_cycle(record);
-    if (record->earlier_stops != 0)
+    if (record->concurrent.earlier_stops != 0)
         print_concurrent(record);
     if (sgc_options.print_verbose_stats)
         print_details(record);

@@ -19,9 +19,9 @@
  *   a unit          exchange or CAS in a section; markers    everybody    acquire-release: hands over what the value
  *                                                                         points at
  *   a flag          store, in a section                      everybody    relaxed: the tree's user says who sees it
- *   marks           atomic or, in a section; a marker that   markers      stopping the world; rounds: see mark/team.h
+ *   marks           atomic or, in a section; a marker that   markers      stopping the world; rounds: see mark/team/team.h
  *                   has the block
- *   ready           a marker that has the block              markers      rounds: see mark/team.h
+ *   ready           a marker that has the block              markers      rounds: see mark/team/team.h
  *   cursor          markers: CAS                             markers      acquire-release
  *
  * A walk gives blocks out one by one; each is one marker's, so its units need no order.

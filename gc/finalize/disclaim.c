@@ -6,7 +6,7 @@
 #include "alloc/whole_heap.h"
 #include "gc/config/public_vars.h"
 #include "gc/threads/gc_lock.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "gc/pacing/pacing.h"
 #include "mark/mark_roots.h"
 #include "mark/work/deque_memory.h"
@@ -22,11 +22,13 @@ _Static_assert(SGC_KINDS <= 32, "a bit each");
 
 struct disclaim {
     sgc_aw_t of[SGC_KINDS];             /* sgc_disclaim_t */
-    sgc_a32_t kinds, mark_from_kinds;   /* those that have a procedure, and those that keep what they point at: a bit each */
+    sgc_a32_t kinds, mark_from_kinds;   /* those that have a procedure, and those that keep what
+                                         * they point at: a bit each */
     struct sgc_stack_memory memory;     /* of the queue */
     uintptr_t *object;                  /* by address */
     size_t count, next;
-    uintptr_t asking;                   /* the object that is asked about; 0: none, or the program has freed it */
+    uintptr_t asking;                   /* the object that is asked about; 0: none, or the program
+                                         * has freed it */
     size_t freed;                       /* bytes that the last cycle counted as live */
     sgc_a32_t busy;                     /* number of the cache whose thread asks; 0: nobody does */
 };
@@ -138,8 +140,8 @@ static bool has_left(const struct sgc_mutator *m)
            sgc_mutator_frame_left(m, m->disclaiming, m->interrupted, alternate);
 }
 
-/* The frame from which the procedure was called has the object's address; when nothing leads to that, the frame is gone, and
- * maybe its stack: a coroutine's that is never resumed. */
+/* The frame from which the procedure was called has the object's address; when nothing leads to
+ * that, the frame is gone, and maybe its stack: a coroutine's that is never resumed. */
 static bool nobody_asks(void)
 {
     uintptr_t object = all.asking;
@@ -187,7 +189,8 @@ static bool runs_one(const struct sgc_mutator *self, uintptr_t entry)
     return sgc_a32_load_acq(&all.busy) == self->cache.id && !sgc_mutator_left(self, self->disclaiming, entry);
 }
 
-/* GC lock held: the thread, which runs no procedure and stands at `now`, is the one that asks from here on. */
+/* GC lock held: the thread, which runs no procedure and stands at `now`, is the one that asks from
+ * here on. */
 static bool begin(struct sgc_mutator *self, uintptr_t now)
 {
     if (sgc_a32_load_acq(&all.busy) != self->cache.id && !sgc_a32_cas(&all.busy, 0, self->cache.id))
@@ -211,7 +214,8 @@ static uintptr_t take_next(void)
     while (all.next < all.count && (all.object[all.next] & TAKEN) != 0)
         all.next++;
     object = all.next < all.count ? all.object[all.next++] : 0;
-    sgc_test_point();                         /* a thread that frees the object without the GC lock would be met here */
+    sgc_test_point();                         /* a thread that frees the object without the GC lock
+                                               * would be met here */
     all.asking = object;
     return object;
 }
@@ -233,8 +237,9 @@ static void count_freed(const struct sgc_mutator *self, const struct sgc_object 
         all.freed += o->bytes;
 }
 
-/* GC lock held.  Objects of clients' kinds are not kept for reuse when they are freed, so their page is to be looked through
- * again: once for each page, since objects lie in the queue page by page. */
+/* GC lock held.  Objects of clients' kinds are not kept for reuse when they are freed, so their
+ * page is to be looked through again: once for each page, since objects lie in the queue page by
+ * page. */
 static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
 {
     struct sgc_object o;
@@ -249,8 +254,9 @@ static void drop(struct sgc_mutator *self, uintptr_t object, uint32_t *offered)
     *offered = o.page;
 }
 
-/* GC lock held, but for the call of each procedure.  Whether the thread still asks, since a collection may have let in another,
- * and whether the object is still the one that was there, is only known when the GC lock is held again. */
+/* GC lock held, but for the call of each procedure.  Whether the thread still asks, since a
+ * collection may have let in another, and whether the object is still the one that was there, is
+ * only known when the GC lock is held again. */
 static void ask(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold, size_t max, uint32_t *offered)
 {
     uintptr_t object;

@@ -30,7 +30,7 @@
 #define SGC_GC_FINALIZE_DISCLAIM_H
 
 #include "gc/threads/mutator.h"
-#include "mark/team.h"
+#include "mark/team/team.h"
 
 /* Non-zero: the object is not freed this time. */
 typedef int (*sgc_disclaim_t)(void *object);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything that is registered: to the queue, counted, and said in the log.  On one thread, with the world stopped.
+ * Everything that is registered: to the queue, counted, and said in the log.  On one thread, with
+ * the world stopped.
  */
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/queue.h"
+#include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
 
 /* ---- to the queue ---- */

@@ -4,7 +4,7 @@
  * time: by markers, each in a block of its own.
  *
  *   what    written by                            read by                 ordering
- *   idle    markers: add; the collecting thread,  the collecting thread   rounds: see mark/team.h
+ *   idle    markers: add; the collecting thread,  the collecting thread   rounds: see mark/team/team.h
  *           before the rounds: 0
  *   dead    markers: 1; likewise 0                the same and markers    rounds; markers that look on: a hint
  *   spared  the collecting thread                 markers                 rounds
@@ -16,7 +16,8 @@
 enum {
     LINKS_LEFT = 1,   /* marks of a block of short links: not all of them have been cleared */
     LINKS_IN_ONE = 2, /* all lie in one large object, or outside the heap */
-    DENSE = 4,        /* where a leaf lost so many links there may soon be as many: the leaves of its block stay ... */
+    DENSE = 4,        /* where a leaf lost so many links there may soon be as many: the leaves of
+                       * its block stay ... */
     STAY = 2,         /* ... until the second cycle after it that looks and finds none such */
     STAY_SHIFT = 8,   /* in marks: how many such cycles are to come */
     CACHED_MAX = 8,   /* cycles: empty leaves go back in a round that looks at all */
@@ -24,7 +25,8 @@ enum {
 
 SGC_STATE static sgc_aw_t idle;
 SGC_STATE static sgc_a32_t dead;        /* a target may be */
-SGC_STATE static uint32_t spared;       /* cycles in a row, this one included, in which no target was dead */
+SGC_STATE static uint32_t spared;       /* cycles in a row, this one included, in which no target
+                                         * was dead */
 SGC_STATE static bool prune;            /* the last cycle has left blocks without a link */
 
 static struct sgc_finalization *const all = &sgc_finalization;
@@ -38,7 +40,8 @@ void sgc_links_begin(void)
 
 /* ---- short links ---- */
 
-/* The memory that a link lies in: the heap's if its object is marked; any other lives as long as the program says. */
+/* The memory that a link lies in: the heap's if its object is marked; any other lives as long as
+ * the program says. */
 static bool usable(uintptr_t link)
 {
     struct sgc_object o;
@@ -61,7 +64,8 @@ static void clear_link(uintptr_t link, sgc_aw_t *unit)
     sgc_aw_store(unit, 0);
 }
 
-/* A link in an object that is dead is cleared like others: a finalizer may bring the object back. */
+/* A link in an object that is dead is cleared like others: a finalizer may bring the object
+ * back. */
 static bool lies_in_object(uintptr_t link)
 {
     return !sgc_heap_contains(link) || sgc_object_inside(link);
@@ -152,7 +156,8 @@ static bool clear_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t add
     return left != 0 || marks >> STAY_SHIFT != 0;
 }
 
-/* Of round 7: it need not look at what round 1 has emptied, or at what lies in something that lives. */
+/* Of round 7: it need not look at what round 1 has emptied, or at what lies in something that
+ * lives. */
 static bool links_left(void *marker, struct sgc_tree_chunk *block)
 {
     bool any = (sgc_aw_load(&block->marks) & LINKS_LEFT) != 0;
@@ -229,7 +234,8 @@ static void drop_dead_targets(void *marker, struct sgc_tree_chunk *block, uintpt
         drop_unmarked(unit, address, marks);
 }
 
-/* Before round 1.  Of the granules of a unit those that begin an object without a mark, if a flag stands for them. */
+/* Before round 1.  Of the granules of a unit those that begin an object without a mark, if a flag
+ * stands for them. */
 static bool dead_in_unit(uintptr_t flags, uintptr_t unmarked)
 {
     const uint32_t bits = SGC_FLAGGED / SGC_GRANULE;
@@ -255,7 +261,8 @@ static void find_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t addr
         sgc_a32_store(&dead, 1);
 }
 
-/* A leaf's memory lies in one page.  Where no object is without a mark, as in most places, flags need no look. */
+/* A leaf's memory lies in one page.  Where no object is without a mark, as in most places, flags
+ * need no look. */
 static bool find_dead_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
 {
     const size_t unit = (size_t)1 << SGC_TARGETS_LOG, end = 1 << SGC_TREE_LEAF_LOG;
@@ -275,7 +282,7 @@ static bool none_dead_yet(void *marker, struct sgc_tree_chunk *block)
 }
 
 /* Targets lie closer together than links to them if these are many, and are flags. */
-bool sgc_links_ask_targets(void)
+static bool is_worth_asking(void)
 {
     const sgc_aw_t *links = &all->links[SGC_LINK_SHORT].count, *targets = &all->targets.count;
 
@@ -285,8 +292,14 @@ bool sgc_links_ask_targets(void)
     return sgc_a32_load(&dead) == 0;
 }
 
-void sgc_links_asked(void)
+void sgc_links_ask_targets(struct sgc_team *team, sgc_round_fn run)
 {
+    static const struct sgc_tree_visit visit = {
+        .tree = &sgc_finalization.targets, .block = none_dead_yet, .leaf = find_dead_in_leaf,
+    };
+
+    if (is_worth_asking())
+        run(team, &visit);
     spared = sgc_a32_load(&dead) == 0 ? spared + 1 : 0;
     sgc_assert(spared <= CACHED_MAX);
 }
@@ -305,6 +318,4 @@ const struct sgc_tree_visit
     sgc_links_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .block = links_left,
                              .leaf = drop_unusable_in_leaf },
     sgc_links_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
-    sgc_links_targets_dead = { .tree = &sgc_finalization.targets, .block = none_dead_yet,
-                               .leaf = find_dead_in_leaf },
     sgc_links_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true };

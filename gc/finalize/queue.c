@@ -2,11 +2,12 @@
 /*
  * The queue of objects that wait for their finalizers, and running these.
  *
- * Anybody takes the first record by a compare-and-swap in a section.  Records come to the queue only by
- * the collecting thread: behind, with the world stopped, or, if the program wants to see them first, in front with the
- * world running.  A record that was taken can be registered for another object at once, but comes here again
- * only after a stop; a thread that has read it as the first is in a section, and no stop ends before it
- * has left that.  So a compare-and-swap that succeeds has read the right successor.
+ * Anybody takes the first record by a compare-and-swap in a section.  Records come to the queue
+ * only by the collecting thread: behind, with the world stopped, or, if the program wants to see
+ * them first, in front with the world running.  A record that was taken can be registered for
+ * another object at once, but comes here again only after a stop; a thread that has read it as the
+ * first is in a section, and no stop ends before it has left that.  So a compare-and-swap that
+ * succeeds has read the right successor.
  *
  *   what        written by                                         read by          ordering
  *   first       who takes: CAS; the collecting thread              everybody        acquire-release
@@ -16,9 +17,10 @@
  *   next        who has the record                                 also who has     relaxed; what was read too late is
  *                                                                  lost it          not used
  */
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/queue.h"
 
 #include "gc/config/public_vars.h"
+#include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
 
 struct queue {
@@ -103,7 +105,8 @@ static struct sgc_record *take_first(void)
     return r;
 }
 
-/* Copies it, so that the record is free before the program's code runs; from here on the copy keeps object and data. */
+/* Copies it, so that the record is free before the program's code runs; from here on the copy keeps
+ * object and data. */
 static bool take(struct sgc_mutator *self, struct sgc_record *copy)
 {
     struct sgc_record *r;
@@ -149,7 +152,8 @@ bool sgc_finalizer_running(struct sgc_mutator *self, uintptr_t entry)
     return self->finalizing != 0;
 }
 
-/* Counts as a finalizer: a collection that the notifier makes is told of when it has returned, not inside it. */
+/* Counts as a finalizer: a collection that the notifier makes is told of when it has returned, not
+ * inside it. */
 static void notify(struct sgc_mutator *self)
 {
     void (*notifier)(void) = (void (*)(void))sgc_aw_load_acq(&sgc_client_finalizer_notifier);
@@ -163,8 +167,8 @@ static void notify(struct sgc_mutator *self)
     self->finalizing = 0;
 }
 
-/* The hint is taken away at the end, since a finalizer may leave by longjmp; what came to the queue before that is seen
- * by the look afterwards. */
+/* The hint is taken away at the end, since a finalizer may leave by longjmp; what came to the queue
+ * before that is seen by the look afterwards. */
 void sgc_finalizers_poll_slowly(struct sgc_mutator *self, uintptr_t entry)
 {
     bool on_demand = sgc_a32_load(&sgc_client_finalize_on_demand) != 0;

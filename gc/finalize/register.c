@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registering and forgetting.  On any mutator; see gc/finalize/finalize.h.
+ * Registering and forgetting.  On any mutator; see gc/finalize/register.h.
  *
  * Each change is one exchange of a unit, so a section that is left half way has made it or not.
  */
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 
 #include "alloc/object.h"
 #include "alloc/small/small.h"
@@ -21,9 +21,10 @@ SGC_STATE struct sgc_finalization sgc_finalization = {
 
 static struct sgc_finalization *const all = &sgc_finalization;
 
-enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a granule and 20 bits */
+enum { GENERATIONS = 1 << 20 };        /* a link has room for the address of a granule and 20
+                                        * bits */
 
-void sgc_finalization_use(uint32_t bits)
+static void set_used(uint32_t bits)
 {
     sgc_assert((bits & ~(uint32_t)(SGC_USED_ORDERED | SGC_USED_UNREACHABLE | SGC_USED_DATA | SGC_USED_ANY)) == 0);
     bits |= SGC_USED_ANY;
@@ -60,7 +61,7 @@ static void note_use(struct sgc_tree_chunk *block, const struct sgc_finalizer *f
         if (sgc_aw_load(&block->marks) == 0)
             sgc_aw_or_relaxed(&block->marks, SGC_USED_DATA);
     }
-    sgc_finalization_use(bits);
+    set_used(bits);
 }
 
 /* The record of a unit's value; NULL: there is none. */
@@ -191,8 +192,8 @@ static bool may_be_target(uintptr_t object)
     return targets != NULL && sgc_a8_load(sgc_tree_flag(targets, SGC_TARGETS_LOG, object)) != 0;
 }
 
-/* The object is about to be freed: links to it find another generation from now on.  Without memory to say so, they
- * pass to the next object there. */
+/* The object is about to be freed: links to it find another generation from now on.  Without memory
+ * to say so, they pass to the next object there. */
 static void end_generation(struct sgc_mutator *self, uintptr_t object)
 {
     uintptr_t next;
@@ -203,7 +204,8 @@ static void end_generation(struct sgc_mutator *self, uintptr_t object)
         return;
     sgc_test_point();
     sgc_section_enter(sgc_section_of(self));
-    sgc_a32_store(&all->freed, 1);      /* a cycle between this and the rest would take it for done */
+    sgc_a32_store(&all->freed, 1);      /* a cycle between this and the rest would take it for
+                                         * done */
     unit = sgc_tree_entry(&all->generations, &self->nodes, object).unit;
     next = (sgc_aw_load(unit) + 1) % GENERATIONS;
     sgc_aw_store(unit, next != 0 ? next : 1);
@@ -241,7 +243,7 @@ static enum sgc_registered link_first(struct sgc_mutator *self, struct sgc_tree 
     if (!ready(self, &all->targets, object) || !sgc_tree_reach(tree, link))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));
-    sgc_finalization_use(0);
+    set_used(0);
     if (sgc_object_starts(object))
         result = link_to(link, sgc_tree_entry(tree, &self->nodes, link).unit,
                          sgc_tree_entry(&all->targets, &self->nodes, object).unit, object);
@@ -282,7 +284,8 @@ static inline bool place_watched(uintptr_t link)
     return !sgc_heap_contains(link) || watched(&sgc_heap.pages[sgc_page_number(link)]);
 }
 
-/* Is it the first address of a small object, in a page that is watched?  Allocation bits stand only where objects begin. */
+/* Is it the first address of a small object, in a page that is watched?  Allocation bits stand only
+ * where objects begin. */
 static inline bool common_object(struct sgc_mutator *self, uintptr_t object)
 {
     size_t granule = sgc_exact_granule((const void *)object);
@@ -296,7 +299,8 @@ static inline bool common_object(struct sgc_mutator *self, uintptr_t object)
            sgc_bin_handed_out(&self->cache.bin[d->kind][d->cls], (const char *)object);
 }
 
-/* The common case, in a brief section.  SGC_REGISTERED_NOT: it is another, and nothing has been changed. */
+/* The common case, in a brief section.  SGC_REGISTERED_NOT: it is another, and nothing has been
+ * changed. */
 __attribute__((always_inline))
 static inline enum sgc_registered link_quickly(struct sgc_mutator *self, const struct sgc_tree *tree, uintptr_t link,
                                                uintptr_t object)
@@ -337,8 +341,8 @@ bool sgc_link_remove(struct sgc_mutator *self, enum sgc_link kind, uintptr_t lin
     return found;
 }
 
-/* In a section.  The old place is emptied first: if the section is left between, there is no link, rather
- * than one in memory that the program may use for something else. */
+/* In a section.  The old place is emptied first: if the section is left between, there is no link,
+ * rather than one in memory that the program may use for something else. */
 static enum sgc_registered move(sgc_aw_t *from, sgc_aw_t *to)
 {
     uintptr_t value;
@@ -389,6 +393,27 @@ bool sgc_finalization_knows(struct sgc_mutator *self, uintptr_t object)
     known = sgc_finalization_has(object);
     sgc_section_leave(sgc_section_of(self));
     return known;
+}
+
+/* ---- toggle references ---- */
+
+enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, bool strong)
+{
+    enum sgc_registered result = SGC_REGISTERED_NO_OBJECT;
+    struct sgc_object o;
+
+    sgc_assert(sgc_mutator_mine(self));
+    if (!ready(self, &all->toggles, object))
+        return SGC_REGISTERED_NOT;
+    sgc_section_enter(sgc_section_of(self));
+    if (sgc_object_find(object, &o) && o.start == object) {
+        set_used(0);
+        sgc_page_free_slowly(o.page);
+        sgc_aw_swap(sgc_tree_entry(&all->toggles, &self->nodes, object).unit, strong ? SGC_TOGGLE_STRONG : SGC_TOGGLE_WEAK);
+        result = SGC_REGISTERED;
+    }
+    sgc_section_leave(sgc_section_of(self));
+    return result;
 }
 
 /* ---- forgetting ---- */

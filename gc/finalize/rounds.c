@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector's part of finalization: with the world stopped, on the collecting thread, and in rounds that the whole
- * team of markers takes part in.  doc/design/finalization.md gives the order of the rounds and why.
+ * The collector's part of finalization: with the world stopped, on the collecting thread, and in
+ * rounds that the whole team of markers takes part in.  doc/design/finalization.md gives the order
+ * of the rounds and why.
  *
  *   what            written by                                    read by                 ordering
  *   fresh.first     markers: CAS                                  the collecting thread   acquire-release; rounds
  *   fresh.last      the marker that put the first chain there     the collecting thread   rounds
- *   the rest        the collecting thread, between rounds         markers                 rounds: see mark/team.h
+ *   the rest        the collecting thread, between rounds         markers                 rounds: see mark/team/team.h
  */
 #include "gc/finalize/rounds.h"
 
@@ -14,8 +15,9 @@
 #include "alloc/large/span.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
+#include "gc/finalize/queue.h"
 #include "mark/mark_roots.h"
-#include "mark/team.h"
+#include "mark/team/team.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
 
@@ -99,7 +101,8 @@ static void mark_reached(void *marker, struct sgc_tree_chunk *block, uintptr_t o
         sgc_mark_contents(marker, o.start, o.bytes);
 }
 
-/* May something registered there be dead?  Most objects of most programs live, and so many records are not looked at. */
+/* May something registered there be dead?  Most objects of most programs live, and so many records
+ * are not looked at. */
 static bool has_unmarked(void *marker, struct sgc_tree_chunk *block)
 {
     size_t granule = sgc_granule_number(block->base), end = granule + (1 << (SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG));
@@ -231,11 +234,30 @@ static bool uses(uint32_t bit)
     return (sgc_a32_load(&all->used) & bit) != 0;
 }
 
+static void ask_about(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
+{
+    uintptr_t value = sgc_aw_load(unit);
+
+    (void)block;
+    sgc_assert(value <= SGC_TOGGLE_STRONG && sgc_registrable(object));
+    sgc_aw_cas(unit, value, (*(const sgc_toggle_fn *)arg)((void *)object));      /* unless it was freed meanwhile */
+}
+
+/* Each is what the answer says from now on.  World running, GC lock held, so that nobody takes
+ * parts of the tree away. */
+static void ask_about_toggles(sgc_toggle_fn ask)
+{
+    const struct sgc_tree_visit visit = { .tree = &all->toggles, .unit = ask_about };
+
+    sgc_assert(sgc_gc_lock_held() && ask != NULL);
+    sgc_tree_walk(&visit, &ask);
+}
+
 void sgc_finalization_before(sgc_toggle_fn ask)
 {
     sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
     if (ask != NULL && !sgc_tree_empty(&all->toggles))
-        sgc_toggles_ask(ask);
+        ask_about_toggles(ask);
 }
 
 void sgc_finalization_share(struct sgc_team *team)
@@ -266,9 +288,7 @@ void sgc_finalization_roots(struct sgc_marker *marker)
 static void clear_first(struct sgc_team *team)
 {
     sgc_assert(sgc_world_stopped());
-    if (sgc_links_ask_targets())
-        round_of(team, &sgc_links_targets_dead);
-    sgc_links_asked();
+    sgc_links_ask_targets(team, round_of);
     round_begin();
     round_add(&sgc_links_short_dead);
     if (sgc_a32_load(&all->freed) != 0)
@@ -357,7 +377,7 @@ void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
 void sgc_finalization_fill(struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_gc_lock_held());
-    record->finalizable_bytes = now.kept_bytes;
+    record->marked.finalizable_bytes = now.kept_bytes;
 }
 
 void sgc_finalization_after(void)

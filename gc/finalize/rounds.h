@@ -1,14 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations for the two files of the rounds: gc/finalize/rounds.c has their order,
- * gc/finalize/links.c their visits to links and targets.  World stopped.
+ * The collector's part of finalization: what a cycle calls, in this order, and what the two files
+ * of the rounds share.  gc/finalize/rounds.c has the order of the rounds, gc/finalize/links.c their
+ * visits to links and targets.
  */
 #ifndef SGC_GC_FINALIZE_ROUNDS_H
 #define SGC_GC_FINALIZE_ROUNDS_H
 
 #include "alloc/object.h"
 #include "alloc/large/span.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
+
+struct sgc_marker;
+struct sgc_team;
+struct sgc_cycle_record;
+
+/* The client's answer about a toggle reference: it is SGC_TOGGLE_... from now on, 0: it is
+ * dropped. */
+typedef uintptr_t (*sgc_toggle_fn)(void *object);
+
+/* Shows the client an object before it is queued. */
+typedef void (*sgc_await_fn)(void *object);
+
+/* Before the world is stopped; GC lock held.  ask NULL: toggle references stay as they are. */
+void sgc_finalization_before(sgc_toggle_fn ask);
+
+/* Gives the team the finalizers' client data to look through while it marks.  World stopped, before
+ * the team begins. */
+void sgc_finalization_share(struct sgc_team *team);
+
+/* Marks what the tables and the queue keep alive.  World stopped. */
+void sgc_finalization_roots(struct sgc_marker *marker);
+
+/* When everything reachable is marked: clears links, finds what is to be finalized and marks it.
+ * await sees each such object when the world runs again; NULL: nobody wants to.  World stopped. */
+void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await);
+
+/* Stores the bytes that were kept only for finalizers in the cycle's record.  GC lock held. */
+void sgc_finalization_fill(struct sgc_cycle_record *record);
+
+/* After the pause; GC lock held. */
+void sgc_finalization_after(void);
+
+/* ---- marks of registered objects: world stopped ---- */
 
 static inline bool sgc_finalize_span_marked(uint32_t page)
 {
@@ -33,16 +67,18 @@ static inline uintptr_t sgc_finalize_unmarked(size_t granule)
     return sgc_aw_load(sgc_alloc_word(granule)) & ~sgc_aw_load(sgc_mark_word(granule));
 }
 
+/* ---- visits to links and targets (gc/finalize/links.c): world stopped ---- */
+
 /* Before the first round; on the collecting thread. */
 void sgc_links_begin(void);
 
-/* Before round 1: is it worth asking whether any target is dead, by a round of sgc_links_targets_dead?  Afterwards, in any
- * case; on the collecting thread.  If none is, round 1 looks at no short link. */
-bool sgc_links_ask_targets(void);
-void sgc_links_asked(void);
-extern const struct sgc_tree_visit sgc_links_targets_dead;
+/* Before round 1: asks whether any target is dead, by a round of its own, if that is worth it.  If
+ * none is, round 1 looks at no short link.  On the collecting thread. */
+typedef void (*sgc_round_fn)(struct sgc_team *team, const struct sgc_tree_visit *visit);
+void sgc_links_ask_targets(struct sgc_team *team, sgc_round_fn run);
 
-/* Was none, so that no target need be forgotten either?  A flag without an object waits for a cycle that looks. */
+/* Was none, so that no target need be forgotten either?  A flag without an object waits for a cycle
+ * that looks. */
 bool sgc_links_spared(void);
 
 /* Round 1: links whose targets are dead, and long ones to what was freed explicitly. */

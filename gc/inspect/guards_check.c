@@ -5,11 +5,11 @@
  * reported when it runs again.
  */
 #include "gc/api/guards.h"
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include "alloc/whole_heap.h"
 #include "gc/config/public_vars.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/start_state.h"
 #include "gc/inspect/inspect.h"
 #include "gc/events/stats.h"
@@ -51,7 +51,8 @@ static void note(const struct sgc_object *o, enum sgc_debug_state state, bool le
         f->header = *(const struct sgc_debug_header *)o->start;
 }
 
-/* A dead object's slot may be handed out with its old contents, so it must not look like an object with guards. */
+/* A dead object's slot may be handed out with its old contents, so it must not look like an object
+ * with guards. */
 static void check_object(const struct sgc_object *o, void *find_leaks)
 {
     enum sgc_debug_state state = sgc_debug_state_of((void *)o->start, o->bytes);

@@ -2,13 +2,13 @@
 /* See gc/inspect/way.h. */
 #include "gc/inspect/way.h"
 
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 
 #include <dlfcn.h>
 
 #include "alloc/whole_heap.h"
 #include "gc/config/options.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "gc/inspect/inspect.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
@@ -178,7 +178,8 @@ static void follow_root(void *arg, enum sgc_root_kind kind, const struct sgc_mut
                                                       .tid = whose != NULL ? whose->tid : 0 });
 }
 
-/* Those of most threads lie in the stack's mapping, and are looked through with the stack; without stacks they are here. */
+/* Those of most threads lie in the stack's mapping, and are looked through with the stack; without
+ * stacks they are here. */
 static void follow_thread_local(struct sgc_ways *w, const struct sgc_mutator *m)
 {
     struct sgc_range block;
@@ -276,8 +277,8 @@ void sgc_ways_visit(const struct sgc_ways *w, SGC_step_proc visit, void *data)
 
 enum { SHOWN = 20 };            /* steps at each end of a long way */
 
-/* Not asked with the world stopped: a thread that stands still may have the loader's lock, and one that does not may wait
- * with it until the world runs again. */
+/* Not asked with the world stopped: a thread that stands still may have the loader's lock, and one
+ * that does not may wait with it until the world runs again. */
 static bool ask_loader(const void *word, Dl_info *info)
 {
     return !sgc_stopped_by_self() && dladdr(word, info) != 0 && info->dli_fname != NULL;

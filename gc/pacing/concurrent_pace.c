@@ -117,10 +117,10 @@ void sgc_concurrent_pace_fill(struct sgc_cycle_record *record)
     struct waits *a = &concurrent_pace.waits[SGC_ASSIST], *s = &concurrent_pace.waits[SGC_STALL];
 
     sgc_assert(sgc_cycle_ok(record));
-    record->assists = sgc_aw_swap(&a->times, 0);
-    record->assists_ns = sgc_aw_swap(&a->ns, 0);
-    record->longest_assist_ns = sgc_aw_swap(&a->longest_ns, 0);
-    record->stalls = sgc_aw_swap(&s->times, 0);
-    record->stalls_ns = sgc_aw_swap(&s->ns, 0);
-    record->longest_stall_ns = sgc_aw_swap(&s->longest_ns, 0);
+    record->concurrent.assists = sgc_aw_swap(&a->times, 0);
+    record->concurrent.assists_ns = sgc_aw_swap(&a->ns, 0);
+    record->concurrent.longest_assist_ns = sgc_aw_swap(&a->longest_ns, 0);
+    record->concurrent.stalls = sgc_aw_swap(&s->times, 0);
+    record->concurrent.stalls_ns = sgc_aw_swap(&s->ns, 0);
+    record->concurrent.longest_stall_ns = sgc_aw_swap(&s->longest_ns, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The costs of collections, learnt from the records of finished cycles.
+ * The costs of collections, learnt from the records of finished cycles; and how many markers a mark
+ * is worth.
  *
  *   what              written by                              read by                 ordering
  *   last samples,     the collecting thread, under the GC lock  same                    the GC lock
@@ -20,7 +21,8 @@ void sgc_pacing_costs_start(void);
 /* A cycle has ended.  World running, GC lock held. */
 void sgc_pacing_costs_learn(const struct sgc_cycle_record *record);
 
-/* A cycle begins beside the program, which has allocated so much since the last one.  World running, GC lock held. */
+/* A cycle begins beside the program, which has allocated so much since the last one.  World
+ * running, GC lock held. */
 void sgc_pacing_costs_learn_mutator(size_t allocated);
 
 /* Stores the learnt costs, and the bytes of roots, finalizable and pointer-free objects that the
@@ -35,8 +37,14 @@ size_t sgc_pacing_to_mark(size_t live, size_t allocated);
  * sgc_pacing_to_mark. */
 uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated);
 
-/* The heap may not grow: is a cycle worth trying?  False after several that freed next to nothing, until the program
- * has run for a part of the time that the last of them took; allocation then fails at once. */
+/* The number of markers, as SGC_MARKER_CHOICE says, of at most so many: for so many bytes, which
+ * one marker would take so long for.  Any thread; a few microseconds at most, and with `model` on
+ * several memory nodes some nanoseconds for each arena beside. */
+int sgc_marker_choice(uint64_t marking_ns, size_t bytes, int max);
+
+/* The heap may not grow: is a cycle worth trying?  False after several that freed next to nothing,
+ * until the program has run for a part of the time that the last of them took; allocation then
+ * fails at once. */
 bool sgc_pacing_limit_pays(void);
 
 /* Objects that the last cycle found dead have been freed only now: no cycle at the limit counts as

@@ -11,9 +11,9 @@ struct base {
 
 struct counts {
     _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own; since the last cycle */
-    size_t allocated_at_stop;           /* of these, when the world stopped: what comes after is the next cycle's; */
-    size_t freed_at_stop, unused_at_stop;       /* the collecting thread's */
-    size_t all_at_stop, all_freed_at_stop;      /* of all that threads have counted, likewise */
+    struct sgc_counts_stop at_stop;     /* of these, when the world stopped: what comes after is the
+                                         * next cycle's */
+    size_t all_at_stop, all_freed_at_stop;      /* of all that threads have counted, then */
     sgc_aw_t cycles;                    /* the last bit is the number of the base */
     struct base base[2];
 };
@@ -95,7 +95,8 @@ static void count_own_freed(void)
 
 /* ---- at a cycle ---- */
 
-/* A thread that was stopped between taking the counts of spans and telling them tells them afterwards, for the next cycle. */
+/* A thread that was stopped between taking the counts of spans and telling them tells them
+ * afterwards, for the next cycle. */
 void sgc_counts_take_all(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
@@ -103,30 +104,20 @@ void sgc_counts_take_all(void)
     for (uint32_t id = 1; id < caches; id++)
         sgc_counts_take(sgc_cache_of(id));
     sgc_counts_take_spans();
-    counts.allocated_at_stop = sgc_aw_load(&counts.allocated);
-    counts.freed_at_stop = sgc_aw_load(&counts.freed);
+    counts.at_stop.allocated = sgc_aw_load(&counts.allocated);
+    counts.at_stop.freed = sgc_aw_load(&counts.freed);
     counts.all_freed_at_stop = all_freed();
     counts.all_at_stop = sgc_counts_allocated_total();
 }
 
-size_t sgc_counts_at_stop(void)
+const struct sgc_counts_stop *sgc_counts_at_stop(void)
 {
-    return counts.allocated_at_stop;
-}
-
-size_t sgc_counts_freed_at_stop(void)
-{
-    return counts.freed_at_stop;
+    return &counts.at_stop;
 }
 
 void sgc_counts_unused(size_t bytes)
 {
-    counts.unused_at_stop = bytes;
-}
-
-size_t sgc_counts_unused_at_stop(void)
-{
-    return counts.unused_at_stop;
+    counts.at_stop.unused = bytes;
 }
 
 void sgc_counts_cycle_done(size_t live)
@@ -134,8 +125,8 @@ void sgc_counts_cycle_done(size_t live)
     size_t cycles = sgc_aw_load(&counts.cycles) + 1;
     struct base *next = &counts.base[cycles % 2];
 
-    sgc_aw_add_relaxed(&counts.allocated, -counts.allocated_at_stop);
-    sgc_aw_add_relaxed(&counts.freed, -counts.freed_at_stop);
+    sgc_aw_add_relaxed(&counts.allocated, -counts.at_stop.allocated);
+    sgc_aw_add_relaxed(&counts.freed, -counts.at_stop.freed);
     sgc_aw_store_rel(&next->allocated, counts.all_at_stop);
     sgc_aw_store_rel(&next->freed, counts.all_freed_at_stop);
     sgc_aw_store_rel(&next->live, live);
@@ -204,7 +195,8 @@ size_t sgc_counts_live(void)
     return sgc_aw_load(&last_base()->live);
 }
 
-/* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the next one. */
+/* A cycle whose end nobody has heard of yet puts its own figure there: then it is high until the
+ * next one. */
 bool sgc_counts_reclaimed(size_t bytes)
 {
     sgc_aw_t *where = &last_base()->live;

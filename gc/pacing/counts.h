@@ -28,7 +28,8 @@ size_t sgc_counts_freed(void);
 /* All counts.  Each byte counted as freed is counted as allocated, too; the calling thread's own
  * counts are up to date. */
 struct sgc_counts {
-    size_t allocated_before, freed_before;      /* up to the last cycle, which found so much alive */
+    size_t allocated_before, freed_before;      /* up to the last cycle, which found so much
+                                                 * alive */
     size_t live;
     size_t allocated_since, freed_since;
 };
@@ -42,7 +43,8 @@ size_t sgc_counts_allocated_before(void);
 size_t sgc_counts_allocated_total(void);
 size_t sgc_counts_freed_total(void);
 
-/* Of what was allocated since then threads had so much claimed and not handed out when each last counted. */
+/* Of what was allocated since then threads had so much claimed and not handed out when each last
+ * counted. */
 size_t sgc_counts_unused_since(void);
 
 /* Tells what a cache has counted.  World stopped, or by its own thread in a section. */
@@ -59,9 +61,10 @@ void sgc_counts_unused(size_t bytes);
 
 /* Bytes allocated since the last cycle, freed since then, and claimed but not handed out, at the
  * moment when the world last stopped.  On the collecting thread. */
-size_t sgc_counts_at_stop(void);
-size_t sgc_counts_freed_at_stop(void);
-size_t sgc_counts_unused_at_stop(void);
+struct sgc_counts_stop {
+    size_t allocated, freed, unused;
+};
+const struct sgc_counts_stop *sgc_counts_at_stop(void);
 
 /* The cycle has ended and found `live` bytes: what it saw is no longer counted.  GC lock. */
 void sgc_counts_cycle_done(size_t live);

@@ -1,52 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* The size of the heap.  gc/pacing/heap_size.h says which thread writes and reads each figure. */
+/* The size of the heap, its growth, and its limit.  gc/pacing/heap_size.h says which thread writes
+ * and reads each figure. */
 #include "gc/pacing/heap_size.h"
 
 #include "alloc/pages/pool.h"
+#include "gc/config/public_vars.h"
+#include "gc/events/events.h"
+#include "gc/pacing/pacing.h"
 #include "gc/pacing/pacing_rules.h"
+#include "gc/threads/gc_lock.h"
 #include "platform/platform.h"
+#include "platform/registers.h"
 
-enum { HEAP_SHARE = 8 };        /* an eighth of the cgroup's limit is left for everything else */
+/* ---- figures ---- */
 
-struct heap_size {
-    sgc_aw_t promised;
-    sgc_aw_t max;
-};
-
-SGC_STATE static struct heap_size heap_size;
+SGC_STATE static sgc_aw_t max_size;
 
 size_t sgc_heap_size(void)
 {
-    return sgc_pace_larger(sgc_pool_heap_bytes(), sgc_aw_load(&heap_size.promised));
+    return sgc_pace_larger(sgc_pool_heap_bytes(), sgc_pacing_granted());
 }
 
 size_t sgc_heap_committed(void)
 {
-    return sgc_pace_larger(sgc_aw_load_acq(&sgc_heap.limit), sgc_aw_load(&heap_size.promised));
+    return sgc_pace_larger(sgc_aw_load_acq(&sgc_heap.limit), sgc_pacing_granted());
 }
 
 size_t sgc_heap_max(void)
 {
-    return sgc_pace_larger(sgc_heap_size(), sgc_aw_load(&heap_size.max));
+    return sgc_pace_larger(sgc_heap_size(), sgc_aw_load(&max_size));
 }
 
-void sgc_heap_promise(size_t bytes)
+static void note_size(size_t size)
 {
-    sgc_aw_store(&heap_size.promised, bytes);
+    size_t max = sgc_aw_load(&max_size);
+
+    while (size > max && !sgc_aw_cas(&max_size, max, size))
+        max = sgc_aw_load(&max_size);
 }
 
-size_t sgc_heap_promised(void)
-{
-    return sgc_aw_load(&heap_size.promised);
-}
+/* ---- the limit ---- */
 
-void sgc_heap_note_max(size_t size)
-{
-    size_t max = sgc_aw_load(&heap_size.max);
-
-    while (size > max && !sgc_aw_cas(&heap_size.max, max, size))
-        max = sgc_aw_load(&heap_size.max);
-}
+enum { HEAP_SHARE = 8 };        /* an eighth of the cgroup's limit is left for everything else */
 
 size_t sgc_heap_limit(size_t wanted)
 {
@@ -55,4 +50,121 @@ size_t sgc_heap_limit(size_t wanted)
 
     sgc_assert(group != 0);
     return group != SIZE_MAX && (wanted == 0 || wanted > max) ? max : wanted;
+}
+
+enum {
+    NEAR_SHARE = 4,             /* a heap below a quarter of it is not what gets the process
+                                 * killed */
+    MARGIN_SHARE = 16,          /* a sixteenth of it is to stay free in the group */
+    STEP_SHARE = 16,            /* of the heap: by so much the group's limit gives way */
+};
+
+struct group_limit {
+    sgc_aw_t set;               /* bytes; SIZE_MAX: none */
+    size_t group;               /* the cgroup's limit, bytes; SIZE_MAX: none */
+};
+
+SGC_STATE static struct group_limit group_limit;
+
+void sgc_group_limit_set(size_t wanted)
+{
+    size_t bytes = sgc_heap_limit(wanted);
+
+    group_limit.group = sgc_limit_cgroup_memory();
+    sgc_assert(group_limit.group != 0);
+    sgc_aw_store(&group_limit.set, bytes != 0 ? bytes : SIZE_MAX);
+    sgc_pool_set_limit(bytes);
+}
+
+static void set_pool_limit(size_t bytes)
+{
+    if (bytes / SGC_PAGE == sgc_aw_load(&sgc_pool.limit))
+        return;
+    sgc_pool_set_limit(bytes);
+    sgc_pacing_reconsider();
+}
+
+/* Asks the cgroup how much memory is left, if that may matter: reads some files, on some 16 KB of
+ * stack.  Without an answer there is plenty. */
+static void ask_group(size_t heap)
+{
+    size_t set = sgc_aw_load(&group_limit.set), remaining, room;
+
+    sgc_assert(group_limit.group != 0);
+    if (group_limit.group == SIZE_MAX || heap < group_limit.group / NEAR_SHARE)
+        return;
+    remaining = sgc_limit_cgroup_remaining();
+    room = sgc_pace_less(remaining, group_limit.group / MARGIN_SHARE);
+    set_pool_limit(room < SIZE_MAX - heap ? sgc_pace_smaller(heap + room, set) : set);
+}
+
+bool sgc_group_limit_gives_way(size_t bytes)
+{
+    size_t set = sgc_aw_load(&group_limit.set), now = sgc_aw_load(&sgc_pool.limit);
+    size_t step = sgc_pool_heap_bytes() / STEP_SHARE + bytes + SGC_ARENA;
+
+    sgc_assert(group_limit.group != 0 && set != 0);
+    if (group_limit.group == SIZE_MAX || now >= set / SGC_PAGE)
+        return false;
+    set_pool_limit(step < SIZE_MAX - now * SGC_PAGE ? sgc_pace_smaller(now * SGC_PAGE + step, set) : set);
+    return true;
+}
+
+/* ---- growth ---- */
+
+enum { STACK_TO_ASK = 64 << 10 };       /* room for long names of groups: a thread with a small
+                                         * stack leaves it to others */
+
+SGC_STATE static sgc_aw_t reported_size;
+
+bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
+{
+    size_t size = sgc_heap_size();
+    size_t limit = sgc_aw_load(&sgc_pool.limit);
+    size_t pages = bytes / SGC_PAGE + (bytes % SGC_PAGE != 0);
+    bool expanded;
+
+    sgc_assert(sgc_section_of(self)->held == 0);
+    if (limit != SIZE_MAX && size / SGC_PAGE + pages > limit)
+        return false;
+    sgc_guard_enter(sgc_section_of(self));          /* others wait for the thread that makes the
+                                                     * heap grow */
+    expanded = sgc_pool_expand(pages, sgc_section_of(self));
+    sgc_guard_leave(sgc_section_of(self));
+    if (!expanded)
+        return false;
+    sgc_pacing_grant(size + pages * SGC_PAGE, bytes);
+    sgc_heap_watch(self);
+    return true;
+}
+
+/* The GC lock keeps collections, and with them other hooks, away meanwhile. */
+static void call_hook(struct sgc_mutator *self, size_t size)
+{
+    void (*hook)(uintptr_t) = (void (*)(uintptr_t))sgc_aw_load_acq(&sgc_client_on_heap_resize);
+    bool closed;
+
+    if (hook == NULL)
+        return;
+    closed = sgc_gc_lock_enter(self);
+    hook(size);
+    sgc_gc_lock_leave(closed);
+}
+
+void sgc_heap_watch(struct sgc_mutator *self)
+{
+    size_t size = sgc_heap_size();
+    size_t reported = sgc_aw_load(&reported_size);
+
+    sgc_assert(sgc_section_of(self)->held == 0);
+    if (size < reported + SGC_ARENA && reported < size + SGC_ARENA)
+        return;
+    if (!sgc_aw_cas(&reported_size, reported, size))
+        return;
+    note_size(size);
+    if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_ASK)
+        ask_group(sgc_pool_heap_bytes());
+    if (size > reported)
+        SGC_EVENT(heap_grown, size - reported);
+    call_hook(self, size);
 }

@@ -8,12 +8,12 @@
 
 #include <stddef.h>
 
-#include "mark/contention_rules.h"
+#include "mark/team/contention_rules.h"
+#include "platform/compiler.h"
 
 enum {
     SGC_MARK_ALONE_NS = 9000000,
     SGC_MARK_EACH_NS = 1000000,
-    SGC_MARK_LINE = 64,          /* bytes that memory gives at once */
     SGC_MARK_WITHIN = 5,         /* percent of the time of all markers that fewer may take longer */
     SGC_MARK_NODE_MB_S = 150000, /* what a node is taken to give its processors: a socket with eight channels of memory */
     SGC_MARK_NODES = 64,
@@ -44,8 +44,8 @@ struct sgc_marking {
 static inline uint32_t sgc_markers_by_model(const struct sgc_marking *m, uint32_t max)
 {
     struct sgc_node_load node[SGC_MARK_NODES];
-    struct sgc_memory_load load = { node, m->nodes, { (double)SGC_MARK_LINE * 1000 / (double)m->node_mb_s, 0 }, 1 };
-    double all = 0, lines = (double)m->bytes / SGC_MARK_LINE;
+    struct sgc_memory_load load = { node, m->nodes, { (double)SGC_CACHE_LINE * 1000 / (double)m->node_mb_s, 0 }, 1 };
+    double all = 0, lines = (double)m->bytes / SGC_CACHE_LINE;
 
     sgc_assert(m->nodes >= 1 && m->nodes <= SGC_MARK_NODES && m->node_mb_s > 0);
     for (uint32_t j = 0; j < m->nodes; j++)

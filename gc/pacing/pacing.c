@@ -6,38 +6,47 @@
 #include "alloc/pages/pool.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
-#include "gc/pacing/heap_size.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/endo_rules.h"
-#include "gc/pacing/marker_choice.h"
 
 struct pacing {
     _Alignas(128)
-    sgc_aw_t budget;                    /* collect when so much was allocated since the last cycle */
-    sgc_aw_t first;                     /* the same, before memory that is free and touched was added to it */
+    sgc_aw_t budget;                    /* collect when so much was allocated since the last
+                                         * cycle */
+    sgc_aw_t first;                     /* the same, before memory that is free and touched was
+                                         * added to it */
     sgc_aw_t worth;                     /* so much is added at most */
-    sgc_aw_t recheck_at;                /* before it reaches that, other threads' frees make up for it */
-    sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that; "never": they do not pay */
-    sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0: whatever it takes */
-    sgc_aw_t used_up, freed_then;       /* allocated when the budget was first used up, 0: not yet; and freed */
+    sgc_aw_t recheck_at;                /* before it reaches that, other threads' frees make up for
+                                         * it */
+    sgc_aw_t trigger;                   /* ask for a concurrent cycle when `allocated` reaches that;
+                                         * "never": they do not pay */
+    sgc_aw_t pause_ns;                  /* for which cycles may stop the program, and one more; 0:
+                                         * whatever it takes */
+    sgc_aw_t used_up, freed_then;       /* allocated when the budget was first used up, 0: not yet;
+                                         * and freed */
     sgc_aw_t early, own;                /* see struct sgc_pace_heap; */
     sgc_aw_t early_now;                 /* of the cycle that has begun */
     sgc_aw_t minimum;
+    sgc_aw_t granted;                   /* the client has been promised a heap of so many bytes; 0:
+                                         * none */
     sgc_aw_t non_gc_before;             /* GC_non_gc_bytes when the last cycle ended */
-    size_t memory;                      /* that a heap may use on this machine; fixed at the start */
+    size_t memory;                      /* that a heap may use on this machine; fixed at the
+                                         * start */
 };
 
 SGC_STATE static struct pacing pacing;
 SGC_STATE struct sgc_unpublished sgc_unpublished;
 
-/* A thread adds up what it has claimed by itself first: with all others not more than a small part of the budget. */
+/* A thread adds up what it has claimed by itself first: with all others not more than a small part
+ * of the budget. */
 enum { UNPUBLISHED_SHARE = 32, UNPUBLISHED_MAX = 16 * SGC_PAGE };
 
-/* A mark beside the program that begins late has this part of the budget all the same; threads look so often meanwhile. */
+/* A mark beside the program that begins late has this part of the budget all the same; threads look
+ * so often meanwhile. */
 enum { ROOM_SHARE = 4, POLLS = 1024 };
 
 /* O(1): what must hold whenever a function here begins, once pacing has started. */
@@ -113,14 +122,14 @@ static void reconsider(void)
         .live = sgc_counts_live(),
         .early = sgc_aw_load(&pacing.early),
         .own = sgc_aw_load(&pacing.own),
-        .size = sgc_heap_size(),
+        .size = sgc_pace_larger(sgc_pool_heap_bytes(), sgc_aw_load(&pacing.granted)),
         .allocated = sgc_counts_allocated_before(),
     };
     const struct sgc_pace_bounds bounds = {
         .divisor = sgc_aw_load(&sgc_client_free_space_divisor),
         .minimum = sgc_aw_load(&pacing.minimum),
         .initial = sgc_options.initial_heap,
-        .granted = sgc_heap_promised(),
+        .granted = sgc_aw_load(&pacing.granted),
         .named = named(),
         .limit = limit(),
         .use_limit = use_limit(),
@@ -181,8 +190,9 @@ static size_t counted(size_t allocated)
     return growth < allocated - min ? allocated - growth : min;
 }
 
-/* The budget is used up: is there touched memory to be used first?  Asked once a cycle.  To know it, all has to be swept, which
- * is little beside a cycle.  If another thread has changed the budget meanwhile, that one holds. */
+/* The budget is used up: is there touched memory to be used first?  Asked once a cycle.  To know
+ * it, all has to be swept, which is little beside a cycle.  If another thread has changed the
+ * budget meanwhile, that one holds. */
 static bool use_touched(struct sgc_mutator *self, size_t budget)
 {
     size_t worth = sgc_aw_load(&pacing.worth), more;
@@ -196,8 +206,8 @@ static bool use_touched(struct sgc_mutator *self, size_t budget)
     return more != 0;
 }
 
-/* Are cycles concurrent?  Then what was used beyond the budget is free and touched afterwards: if it were used first the next
- * time, the heap would grow with each cycle. */
+/* Are cycles concurrent?  Then what was used beyond the budget is free and touched afterwards: if
+ * it were used first the next time, the heap would grow with each cycle. */
 static bool is_concurrent(void)
 {
     return sgc_aw_load(&pacing.trigger) != SGC_PACE_NEVER;
@@ -221,8 +231,9 @@ static size_t own_since_used_up(size_t allocated, size_t freed, size_t budget)
     return more < budget ? 0 : sgc_pace_own(more, more_freed, sgc_pace_less(more, more_freed));
 }
 
-/* Has the program freed so much by itself since the last cycle, or since the budget was used up, that this counts, even if all
- * else that it has allocated since then is dead?  Then it has the budget of one that does so. */
+/* Has the program freed so much by itself since the last cycle, or since the budget was used up,
+ * that this counts, even if all else that it has allocated since then is dead?  Then it has the
+ * budget of one that does so. */
 static bool has_freed_more(size_t allocated, size_t freed, size_t budget)
 {
     size_t own = sgc_pace_own(allocated, freed, sgc_pace_less(allocated, freed + sgc_counts_unused_since()));
@@ -301,7 +312,7 @@ void sgc_pacing_mark_begins(void)
     size_t batch;
 
     sgc_assert(ok());
-    sgc_pacing_costs_learn_mutator(sgc_counts_at_stop());
+    sgc_pacing_costs_learn_mutator(sgc_counts_at_stop()->allocated);
     (use_endo() ? plan_endo : plan_ours)(&plan, sgc_aw_load(&pacing.budget));
     sgc_concurrent_pace_begin(&plan);
     batch = sgc_pace_larger(plan.room / POLLS, SGC_UNPUBLISHED_MIN);
@@ -348,33 +359,36 @@ enum sgc_due sgc_pacing_poll(struct sgc_mutator *self)
     return any ? due(self) : SGC_DUE_NOT;
 }
 
-/* How far does the program free by itself?  A few bytes do not say it.  Slots claimed and not handed out are not dead. */
-static void learn_own(size_t allocated, size_t live, size_t early)
+/* How far does the program free by itself?  A few bytes do not say it.  Slots claimed and not
+ * handed out are not dead. */
+static void learn_own(const struct sgc_counts_stop *stop, size_t live, size_t early)
 {
-    size_t freed = sgc_counts_freed_at_stop() + early;
-    size_t there = sgc_pace_less(sgc_counts_live() + allocated, freed + sgc_counts_unused_at_stop());
+    size_t freed = stop->freed + early;
+    size_t there = sgc_pace_less(sgc_counts_live() + stop->allocated, freed + stop->unused);
 
-    if (allocated >= SGC_PACE_MIN)
-        sgc_aw_store(&pacing.own, sgc_pace_own(allocated, freed, sgc_pace_less(there, live)));
+    if (stop->allocated >= SGC_PACE_MIN)
+        sgc_aw_store(&pacing.own, sgc_pace_own(stop->allocated, freed, sgc_pace_less(there, live)));
 }
 
 /* Bytes that the cycle freed in the program's place count only as far as the program freed as much
  * itself: otherwise a heap that only cycles free would grow. */
 size_t sgc_pacing_cycle_done(size_t live)
 {
-    size_t early = sgc_aw_swap(&pacing.early_now, 0), allocated = sgc_counts_at_stop();
+    const struct sgc_counts_stop *stop = sgc_counts_at_stop();
+    size_t early = sgc_aw_swap(&pacing.early_now, 0);
 
     sgc_assert(ok());
-    learn_own(allocated, live, early);
-    early = sgc_pace_smaller(early, sgc_counts_freed_at_stop());
+    learn_own(stop, live, early);
+    early = sgc_pace_smaller(early, stop->freed);
     sgc_counts_cycle_done(live);
     sgc_aw_store(&pacing.used_up, 0);
     sgc_aw_store(&pacing.early, early);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
-    return allocated;
+    return stop->allocated;
 }
 
-/* Trying again at once, or after the first few kilobytes, would cost every allocation the time until the next one gives up. */
+/* Trying again at once, or after the first few kilobytes, would cost every allocation the time
+ * until the next one gives up. */
 void sgc_pacing_given_up(void)
 {
     sgc_assert(ok());
@@ -411,10 +425,17 @@ size_t sgc_pacing_minimum(void)
     return minimum != 0 ? minimum : 1;
 }
 
-void sgc_pacing_allow(size_t bytes)
+void sgc_pacing_grant(size_t heap, size_t more)
 {
+    sgc_aw_store(&pacing.granted, heap);
     sgc_pacing_reconsider();
-    set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(bytes, SGC_PACE_NEVER), SGC_PACE_NEVER));
+    if (more != 0)
+        set_budget(sgc_pace_smaller(sgc_aw_load(&pacing.budget) + sgc_pace_smaller(more, SGC_PACE_NEVER), SGC_PACE_NEVER));
+}
+
+size_t sgc_pacing_granted(void)
+{
+    return sgc_aw_load(&pacing.granted);
 }
 
 int sgc_pacing_markers(int max)

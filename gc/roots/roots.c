@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Roots: the ranges the client added, the modules' static data (gc/roots/modules.c), stacks and thread-local variables.
- * Locks and threads: gc/roots/roots.h.
+ * Roots: the ranges the client added, the modules' static data (gc/roots/modules.c), stacks and
+ * thread-local variables.  Locks and threads: gc/roots/roots.h.
  */
 #include "gc/roots/roots.h"
 
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/upper.h"
 #include "gc/roots/ranges.h"
-#include "gc/roots/stack_roots.h"
-#include "mark/drain.h"
+#include "mark/marker.h"
 #include "mark/mark_roots.h"
-#include "platform/lock.h"
+#include "platform/section/lock.h"
 
 struct roots {
     struct sgc_lock lock;
     struct sgc_ranges added, excluded;
-    bool answers; /* does the system say, in this stop, what memory can be read?  False, too, if nobody needs that */
+    bool answers; /* does the system say, in this stop, what memory can be read?  False, too, if
+                   * nobody needs that */
 };
 
 SGC_STATE static struct roots roots = { .lock = SGC_LOCK_INIT(SGC_RANK_ROOTS) };
@@ -86,7 +86,8 @@ bool sgc_roots_contain(uintptr_t address)
 struct visit {
     sgc_roots_visit_t fn;
     void *arg;
-    bool copies;                    /* fn may be given a copy of memory that others may unmap; it does not keep the address */
+    bool copies;                    /* fn may be given a copy of memory that others may unmap; it
+                                     * does not keep the address */
 };
 
 /* Of at most an OS page. */
@@ -136,8 +137,8 @@ static bool inside_any(struct sgc_range r, const struct sgc_stack_part *part, in
     return false;
 }
 
-/* A range that ends nobody knows where, so that there may be memory of others in it, which they unmap when they like.  Its OS
- * pages are looked at one by one, those that can be read. */
+/* A range that ends nobody knows where, so that there may be memory of others in it, which they
+ * unmap when they like.  Its OS pages are looked at one by one, those that can be read. */
 static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m,
                          struct sgc_range range)
 {
@@ -183,8 +184,8 @@ static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator
     return complete;
 }
 
-/* Most of it lies within the stack's mapping, for all threads but the first.  A block that no vector leads to may lie below the
- * first thread's control block. */
+/* Most of it lies within the stack's mapping, for all threads but the first.  A block that no
+ * vector leads to may lie below the first thread's control block. */
 static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
                                const struct sgc_stack_part *part, int parts)
 {
@@ -320,7 +321,8 @@ static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
     return false;
 }
 
-/* The thread that has stopped the world has a list of that moment, and may not call the client's filter for another. */
+/* The thread that has stopped the world has a list of that moment, and may not call the client's
+ * filter for another. */
 static bool list_is_true(void)
 {
     sgc_assert(sgc_gc_lock_held());

@@ -2,10 +2,11 @@
 /*
  * Which part of which stack a stopped thread uses.  On the collecting thread, world stopped.
  *
- * A stack in use is readable memory without a hole from the stack pointer up to its bottom.  Unless kernel or C library have
- * made it, the system is asked about each OS page (platform/readable_linux.c), so that nothing is read that has a guard in it.
- * A file such as /proc/self/maps is not asked: there may be no such file, and the kernel's mappings are no stacks: it joins
- * neighbours and divides one by its attributes.
+ * A stack in use is readable memory without a hole from the stack pointer up to its bottom.  Unless
+ * kernel or C library have made it, the system is asked about each OS page
+ * (platform/readable_linux.c), so that nothing is read that has a guard in it.  A file such as
+ * /proc/self/maps is not asked: there may be no such file, and the kernel's mappings are no stacks:
+ * it joins neighbours and divides one by its attributes.
  *
  * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also stand
  *   - on a stack of a coroutine that the client told us the bottom of (GC_set_stackbottom);
@@ -16,7 +17,7 @@
  *     the alternate stack, it is found among the words the kernel saved there.
  * In all these cases its own stack is scanned, too: whole, as nobody says where the thread has left it.
  */
-#include "gc/roots/stack_roots.h"
+#include "gc/roots/roots.h"
 
 #include "alloc/pages/heap.h"
 #include "platform/registers.h"
@@ -24,7 +25,8 @@
 
 SGC_STATE sgc_aw_t sgc_stack_corrector;
 
-/* The client knows where the thread stands when no handler runs: not on an alternate signal stack. */
+/* The client knows where the thread stands when no handler runs: not on an alternate signal
+ * stack. */
 static uintptr_t corrected(const struct sgc_mutator *m, uintptr_t stands)
 {
     void *sp = (void *)stands;
@@ -70,8 +72,8 @@ static uintptr_t own_readable_from(const struct sgc_mutator *m, uintptr_t from)
     }
 }
 
-/* Is there no hole between the stack pointer, on the own stack, and its end?  One that the program has made is asked about
- * like any other. */
+/* Is there no hole between the stack pointer, on the own stack, and its end?  One that the program
+ * has made is asked about like any other. */
 static bool own_whole_from(const struct sgc_mutator *m, uintptr_t sp)
 {
     sgc_assert(sp != 0);
@@ -89,7 +91,8 @@ static uintptr_t lowest_used(uintptr_t sp)
     return sp + SGC_RED_ZONE > next && !sgc_mem_readable(sp) ? next : sp;
 }
 
-/* Where the stack with this pointer ends if nothing unreadable comes before: the heap, at the latest. */
+/* Where the stack with this pointer ends if nothing unreadable comes before: the heap, at the
+ * latest. */
 static uintptr_t expected_end(const struct sgc_mutator *m, uintptr_t sp)
 {
     uintptr_t end = within(sp, m->stack.low, m->stack.high) ? m->stack.high : sp < m->bottom ? m->bottom : UINTPTR_MAX;
@@ -100,7 +103,8 @@ static uintptr_t expected_end(const struct sgc_mutator *m, uintptr_t sp)
 
 /* ---- parts ---- */
 
-/* A word that only looks like a stack pointer may lie where the kernel has not grown the stack to. */
+/* A word that only looks like a stack pointer may lie where the kernel has not grown the stack
+ * to. */
 static struct sgc_stack_part own_from(const struct sgc_mutator *m, uintptr_t from)
 {
     return (struct sgc_stack_part){ { own_readable_from(m, from), m->stack.high }, false };
@@ -130,8 +134,8 @@ static int on_stack(const struct sgc_mutator *m, uintptr_t sp, struct sgc_stack_
     return 1;
 }
 
-/* A client's handler runs on the alternate stack: what it interrupted saved its stack pointer there.  The
- * interrupted code may use its red zone. */
+/* A client's handler runs on the alternate stack: what it interrupted saved its stack pointer
+ * there.  The interrupted code may use its red zone. */
 static int below_handler(const struct sgc_mutator *m, struct sgc_range used, struct sgc_stack_part *part)
 {
     struct sgc_stack_bounds reported = { .high = m->bottom };
@@ -179,7 +183,8 @@ int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_
     return alternate != NULL ? on_altstack(m, m->sp, *alternate, part) : on_stack(m, corrected(m, m->sp), part);
 }
 
-/* Of a thread on its own stack all is known without a question: the memory from its stack pointer on is in use. */
+/* Of a thread on its own stack all is known without a question: the memory from its stack pointer
+ * on is in use. */
 bool sgc_stack_known(const struct sgc_mutator *m, bool answers)
 {
     uintptr_t stands = altstack_of(m) != NULL ? m->interrupted : m->sp;

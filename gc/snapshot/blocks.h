@@ -12,10 +12,10 @@
 #include <stdbool.h>
 
 #include "gc/snapshot/format_rules.h"
+#include "platform/compiler.h"
 #include "platform/out_file.h"
 #include "platform/platform.h"
 #include "platform/report.h"
-#include "platform/visibility.h"
 
 /* A number takes up to ten bytes. */
 enum { SGC_BLOCKS_NUMBER = 10, SGC_BLOCKS_ROOM = 4 * SGC_BLOCKS_NUMBER };

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages and the words of their objects: gc/snapshot/heap_part.h. */
-#include "gc/snapshot/heap_part.h"
+/* Pages, the words of their objects, roots, and what finalization keeps: gc/snapshot/write.h. */
+#include "gc/snapshot/write.h"
 
 #include "alloc/large/span.h"
 #include "alloc/pages/page.h"
 #include "alloc/pages/pool.h"
+#include "gc/finalize/register.h"
+#include "gc/roots/roots.h"
 #include "mark/descriptor.h"
 
-/* Fills `live` with a page's bits of allocated objects, at their first granules; how many there are. */
+_Static_assert((int)SGC_ROOT_STATIC + 1 == (int)SGC_SNAPSHOT_STATIC && (int)SGC_ROOT_DATE + 1 == (int)SGC_SNAPSHOT_DATE,
+               "in one order");
+
+/* Fills `live` with a page's bits of allocated objects, at their first granules; how many there
+ * are. */
 static uint32_t find_live(uint32_t page, uint64_t live[SGC_PAGE_WORDS])
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
@@ -99,7 +105,7 @@ static bool goes_on(uint32_t page)
     return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks_go_on();
 }
 
-void sgc_snapshot_put_pages(struct sgc_snapshot_counts *counts)
+static void put_pages(struct sgc_snapshot_counts *counts)
 {
     struct pages p = { counts, 0 };
 
@@ -117,21 +123,44 @@ void sgc_snapshot_put_pages(struct sgc_snapshot_counts *counts)
 
 /* ---- words ---- */
 
-/* Reads memory as the marker does. */
+/* The words of one object or range that lie in the heap's range. */
+struct words {
+    uintptr_t start;            /* of the memory, */
+    uint64_t place;             /* words from there to behind the one put last, */
+    uint64_t last;              /* and where in the heap that points */
+    uint64_t count;
+};
+
+/* The word at the address points that far into the heap. */
+static inline void put_word(struct words *w, uintptr_t at, uint64_t offset)
+{
+    uint64_t place = (at - w->start) / sizeof at + 1;
+
+    sgc_assert(at >= w->start && place > w->place);
+    sgc_blocks_room(SGC_BLOCKS_ROOM);
+    sgc_blocks_put_inside(place - w->place);
+    sgc_blocks_put_inside(sgc_snapshot_zigzag(offset - w->last));
+    w->place = place;
+    w->last = offset;
+    w->count++;
+}
+
+/* Puts those of [lo, hi), whole words, that point at one of the heap's first `limit` bytes.  Reads
+ * memory as the marker does. */
 __attribute__((no_sanitize("address", "thread", "undefined")))
-void sgc_snapshot_put_range(struct sgc_snapshot_words *w, uintptr_t lo, uintptr_t hi, uint64_t limit)
+static void put_range(struct words *w, uintptr_t lo, uintptr_t hi, uint64_t limit)
 {
     sgc_assert(lo % sizeof(uintptr_t) == 0);
     for (; lo + sizeof(uintptr_t) <= hi; lo += sizeof(uintptr_t)) {
         uintptr_t offset = *(const volatile uintptr_t *)lo - sgc_heap.base;
 
         if (offset < limit)
-            sgc_snapshot_put_word(w, lo, offset);
+            put_word(w, lo, offset);
     }
 }
 
-/* Types of dead objects may be unmapped.  There are few of them, so it is remembered of some OS pages that they can be read;
- * while the world is stopped that stays so. */
+/* Types of dead objects may be unmapped.  There are few of them, so it is remembered of some OS
+ * pages that they can be read; while the world is stopped that stays so. */
 enum { KNOWN_PAGES = 64, KNOWN_PAGE_LOG = 12 };
 
 SGC_STATE static uintptr_t readable_pages[KNOWN_PAGES];        /* their numbers; 0: none */
@@ -158,27 +187,28 @@ struct objects {
     struct sgc_snapshot_counts *counts;
     uint64_t limit;
     uint32_t last;              /* page */
-    struct sgc_snapshot_words words;
+    struct words words;
 };
 
 static void put_visited(void *arg, uintptr_t at)
 {
     struct objects *o = arg;
 
-    sgc_snapshot_put_range(&o->words, at, at + sizeof at, o->limit);
+    put_range(&o->words, at, at + sizeof at, o->limit);
 }
 
-/* The words end with 0; of an object with a descriptor it follows whether a procedure decides of others. */
+/* The words end with 0; of an object with a descriptor it follows whether a procedure decides of
+ * others. */
 static void put_object(struct objects *o, const struct sgc_page *d, uintptr_t start, size_t bytes)
 {
     uint32_t kind = sgc_page_kind_now(d);
     bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, known = true;
 
-    o->words = (struct sgc_snapshot_words){ .start = start, .last = start - sgc_heap.base };
+    o->words = (struct words){ .start = start, .last = start - sgc_heap.base };
     if (described)
         known = sgc_visit_known_words(kind, start, bytes, put_visited, o, readable);
     else
-        sgc_snapshot_put_range(&o->words, start, start + bytes, o->limit);
+        put_range(&o->words, start, start + bytes, o->limit);
     sgc_blocks_room(SGC_BLOCKS_ROOM);
     sgc_blocks_put_inside(0);
     if (described)
@@ -222,7 +252,7 @@ static bool has_words(const struct sgc_page *d)
     return sgc_kinds.of[sgc_page_kind_now(d)].scan != SGC_SCAN_NOTHING;
 }
 
-void sgc_snapshot_put_words(struct sgc_snapshot_counts *counts)
+static void put_words(struct sgc_snapshot_counts *counts)
 {
     struct objects o = { .counts = counts, .limit = sgc_aw_load(&sgc_heap.limit) };
 
@@ -238,4 +268,85 @@ void sgc_snapshot_put_words(struct sgc_snapshot_counts *counts)
             put_span_words(&o, page);
     }
     sgc_blocks_put(0);
+}
+
+/* ---- roots ---- */
+
+/* One more byte than there is: without the end byte a word just behind the heap may mean the last
+ * object. */
+uint64_t sgc_snapshot_put_root_words(uintptr_t lo, uintptr_t hi)
+{
+    struct words words = { .start = lo };
+
+    sgc_assert(lo % sizeof lo == 0 && hi % sizeof hi == 0 && lo < hi);
+    sgc_blocks_room(SGC_BLOCKS_ROOM);
+    sgc_blocks_put_inside(lo);
+    sgc_blocks_put_inside(hi - lo);
+    put_range(&words, lo, hi, sgc_aw_load(&sgc_heap.limit) + 1);
+    sgc_blocks_put(0);
+    return words.count;
+}
+
+static void put_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
+                     const struct sgc_root_copy *copy)
+{
+    struct sgc_snapshot_counts *counts = arg;
+    uintptr_t lo = sgc_round_up(range.lo, sizeof lo), hi = sgc_round_down(range.hi, sizeof hi);
+
+    (void)copy;
+    sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
+    if (lo >= hi)
+        return;
+    sgc_blocks_put((uint64_t)kind + 1);
+    sgc_blocks_put(whose != NULL ? (uint64_t)whose->tid : 0);
+    counts->of[SGC_TRAILER_ROOTS] += sgc_snapshot_put_root_words(lo, hi);
+    counts->of[SGC_TRAILER_RANGES]++;
+}
+
+static void put_roots(struct sgc_snapshot_counts *counts)
+{
+    sgc_blocks_section(SGC_SECTION_ROOTS);
+    sgc_roots_visit(put_root, counts, true);
+    sgc_blocks_put(0);
+}
+
+/* ---- finalization ---- */
+
+static void put_address(struct sgc_snapshot_counts *counts, enum sgc_snapshot_root root, uintptr_t address)
+{
+    if (!sgc_heap_contains(address))
+        return;
+    sgc_blocks_put(root);
+    sgc_blocks_put(address - sgc_heap.base);
+    counts->of[SGC_TRAILER_KEPT]++;
+}
+
+static void put_kept_address(void *arg, uintptr_t address)
+{
+    put_address(arg, SGC_SNAPSHOT_FINALIZATION, address);
+}
+
+static void put_finalizer(void *arg, uintptr_t object)
+{
+    sgc_assert(sgc_heap_contains(object));
+    put_address(arg, SGC_SNAPSHOT_FINALIZER, object);
+}
+
+static void put_kept(struct sgc_snapshot_counts *counts)
+{
+    sgc_blocks_section(SGC_SECTION_KEPT);
+    sgc_finalization_visit(put_kept_address, counts);
+    sgc_finalization_visit_finalizers(put_finalizer, counts);
+    sgc_blocks_put(0);
+}
+
+/* ---- all ---- */
+
+void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts)
+{
+    sgc_assert(sgc_blocks_ok());
+    put_pages(counts);
+    put_words(counts);
+    put_roots(counts);
+    put_kept(counts);
 }

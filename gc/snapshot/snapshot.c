@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "gc/collect/cycle.h"
-#include "gc/collect/phases.h"
 #include "gc/config/options.h"
-#include "gc/events/log_file.h"
+#include "gc/events/json_log.h"
 #include "gc/snapshot/write.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
@@ -21,8 +20,10 @@ struct snapshots {
     sgc_aw_t wanted;                    /* a struct sgc_snapshot_request, */
     sgc_a32_t process;                  /* of a thread of this process */
     sgc_a32_t listens;
+    sgc_a32_t each;                     /* option.every, for any thread: relaxed */
     int error;                          /* that is to be told when the world runs */
-    bool due;                           /* of the files that are being written the first is SGC_SNAPSHOT's, */
+    bool due;                           /* of the files that are being written the first is
+                                         * SGC_SNAPSHOT's, */
     struct sgc_snapshot_request *request;   /* and the last one this one's; NULL: nobody's */
 };
 
@@ -30,7 +31,7 @@ SGC_STATE static struct snapshots snapshots;
 
 _Static_assert(sizeof ((struct sgc_snapshot_option *)0)->pattern >= SGC_OPTION_TEXT_BYTES, "any option fits");
 
-/* ---- names ---- */
+/* ---- the option ---- */
 
 static const char every_is[] = ",every=";
 
@@ -55,25 +56,6 @@ bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option)
     memcpy(option->pattern, text, length);
     option->pattern[length] = '\0';
     sgc_assert(strlen(option->pattern) == length);
-    return true;
-}
-
-bool sgc_snapshot_name(const char *pattern, long process, uint64_t cycle, char *name, size_t size)
-{
-    size_t used = 0;
-
-    sgc_assert(size != 0 && process > 0);
-    while (*pattern != '\0' && used < size) {
-        if (pattern[0] == '%' && (pattern[1] == 'p' || pattern[1] == 'n')) {
-            used += sgc_format(name + used, size - used, "%ld", pattern[1] == 'p' ? process : (long)cycle);
-            pattern += 2;
-        } else {
-            name[used++] = *pattern++;
-        }
-    }
-    if (used >= size)
-        return false;
-    name[used] = '\0';
     return true;
 }
 
@@ -103,7 +85,8 @@ static struct sgc_snapshot_request *wanted(void)
     return (struct sgc_snapshot_request *)sgc_aw_load_acq(&snapshots.wanted);
 }
 
-/* Two files, if a thread has asked in a collection that writes one anyway; unless they have one name. */
+/* Two files, if a thread has asked in a collection that writes one anyway; unless they have one
+ * name. */
 static void open_files(const char *named, uint64_t cycle)
 {
     const char *path[SGC_BLOCKS_FILES];
@@ -117,34 +100,25 @@ static void open_files(const char *named, uint64_t cycle)
         sgc_snapshot_open(path, files, cycle);
 }
 
-static void on_retired(void *context, const struct sgc_cycle_record *record)
+/* Is this cycle to write one, or two? */
+static bool is_wanted(uint64_t cycle)
+{
+    sgc_assert(sgc_stopped_by_self() && snapshots.error == 0 && !sgc_snapshot_is_open());
+    snapshots.request = wanted();
+    snapshots.due = is_due(cycle);
+    return snapshots.request != NULL || snapshots.due;
+}
+
+static void begin(uint64_t cycle)
 {
     char name[SGC_OUT_PATH];
 
-    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record && snapshots.error == 0 && !sgc_snapshot_is_open());
-    (void)context;
-    snapshots.request = wanted();
-    snapshots.due = is_due(record->cycle);
-    if (snapshots.request == NULL && !snapshots.due)
-        return;
-    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_RETIRE);
-    if (snapshots.due && !sgc_snapshot_name(snapshots.option.pattern, getpid(), record->cycle, name, sizeof name)) {
+    sgc_assert(sgc_stopped_by_self() && !sgc_snapshot_is_open());
+    if (snapshots.due && !sgc_log_file_name(snapshots.option.pattern, getpid(), &cycle, name, sizeof name)) {
         snapshots.error = ENAMETOOLONG;
         snapshots.due = false;
     }
-    open_files(name, record->cycle);
-    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
-}
-
-static void on_pushed(void *context, const struct sgc_cycle_record *record)
-{
-    (void)context, (void)record;
-    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record);
-    if (!sgc_snapshot_is_open())
-        return;
-    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_ROOTS);
-    sgc_snapshot_put_heap();
-    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
+    open_files(name, cycle);
 }
 
 /* Stores the error of a request in the request, for its thread, and that of SGC_SNAPSHOT's file for
@@ -160,18 +134,13 @@ static void tell(bool complete, const int *error, int last)
     }
 }
 
-static void on_marked(void *context, const struct sgc_cycle_record *record)
+static void end(bool complete)
 {
     int error[SGC_BLOCKS_FILES], last = sgc_blocks.files - 1;
 
-    (void)context;
-    sgc_assert(sgc_stopped_by_self() && record == &sgc_cycle.record);
-    if (!sgc_snapshot_is_open())
-        return;
-    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_FLIP);
-    sgc_snapshot_close(record->complete, error);
-    tell(record->complete, error, last);
-    sgc_cycle_phase(&sgc_cycle.record, SGC_PHASE_SNAPSHOT);
+    sgc_assert(sgc_stopped_by_self() && sgc_snapshot_is_open());
+    sgc_snapshot_close(complete, error);
+    tell(complete, error, last);
 }
 
 /* The next ones would fail in the same way. */
@@ -189,21 +158,32 @@ static void on_resumed(void *context, const struct sgc_cycle_record *record)
              sgc_error_text(snapshots.error), snapshots.error);
     snapshots.error = 0;
     snapshots.option.every = 0;
-    sgc_a32_store(&sgc_stop_each, 0);
+    sgc_a32_store(&snapshots.each, 0);
+}
+
+/* By a thread that asks for a cycle, or makes one: it is then to have one stop. */
+static bool is_in_one_stop(uint64_t cycle)
+{
+    uint32_t each = sgc_a32_load(&snapshots.each);
+
+    return each != 0 && cycle % each == 0;
 }
 
 static bool listen_to_cycles(void)
 {
-    static const struct sgc_listener listener = {
-        .retired = on_retired, .pushed = on_pushed, .marked = on_marked, .resumed = on_resumed,
+    static const struct sgc_listener listener = { .resumed = on_resumed };
+    static const struct sgc_cycle_snapshots parts = {
+        is_in_one_stop, is_wanted, begin, sgc_snapshot_is_open, sgc_snapshot_put_heap, end,
     };
 
     if (!sgc_a32_cas(&snapshots.listens, 0, 1))
         return true;
-    if (sgc_listener_add(&listener))
-        return true;
-    sgc_a32_store(&snapshots.listens, 0);
-    return false;
+    if (!sgc_listener_add(&listener)) {
+        sgc_a32_store(&snapshots.listens, 0);
+        return false;
+    }
+    sgc_aw_store_rel(&sgc_cycle_snapshots, (uintptr_t)&parts);
+    return true;
 }
 
 /* ---- start ---- */
@@ -222,7 +202,7 @@ void sgc_snapshots_start(void)
         return;
     }
     if (listen_to_cycles())
-        sgc_a32_store(&sgc_stop_each, snapshots.option.every);
+        sgc_a32_store(&snapshots.each, snapshots.option.every);
     else
         sgc_warn("SGC_SNAPSHOT: %d listeners are registered already, so no heap snapshots are written", SGC_LISTENERS_MAX);
 }

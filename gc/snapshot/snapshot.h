@@ -2,10 +2,11 @@
 /*
  * Heap snapshots: when one is written, and under which name.
  *
- * A snapshot is written by a cycle in one pause: it is begun when the caches are given up and nothing is marked, has the heap
- * as the program's hook leaves it, and is complete when the mark is, since only the mark knows what procedures push.
- * SGC_SNAPSHOT asks for one in each n-th collection; these are made in one pause also where collections are concurrent.  A
- * thread asks for one in the next such collection.
+ * A snapshot is written by a cycle in one pause: it is begun when the caches are given up and
+ * nothing is marked, has the heap as the program's hook leaves it, and is complete when the mark
+ * is, since only the mark knows what procedures push.  SGC_SNAPSHOT asks for one in each n-th
+ * collection; these are made in one pause also where collections are concurrent.  A thread asks for
+ * one in the next such collection.
  *
  *   what         written by                                        read by                 ordering
  *   wanted       who asks: its request, by CAS from 0; who has     the collecting thread   release / acquire
@@ -14,6 +15,8 @@
  *                                                                  lock
  *   process      who asks: its own, by CAS                         same, the collecting    acquire-release; then the request is
  *                                                                  thread                  none that was copied by a fork
+ *   each         the thread that starts the collector; then the    any thread              relaxed
+ *                collecting thread
  *   the rest     the thread that starts the collector; then the    same                    the GC lock
  *                collecting thread
  */
@@ -35,9 +38,6 @@ struct sgc_snapshot_option {
 /* False if the text is no PATTERN[,every=N]. */
 bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option);
 
-/* The pattern with %p and %n replaced; false if it does not fit. */
-bool sgc_snapshot_name(const char *pattern, long process, uint64_t cycle, char *name, size_t size);
-
 /* Begins to write heap snapshots, if SGC_SNAPSHOT asks for them.  Once, at start. */
 void sgc_snapshots_start(void);
 
@@ -49,9 +49,9 @@ struct sgc_snapshot_request {
     bool done;
 };
 
-/* The next collection in one pause writes it.  False if another thread has asked already.  Any thread, outside sections; the
- * request's memory stays until sgc_snapshot_forget.  Begins to listen to the collector's events; false, too, if there are too
- * many listeners. */
+/* The next collection in one pause writes it.  False if another thread has asked already.  Any
+ * thread, outside sections; the request's memory stays until sgc_snapshot_forget.  Begins to listen
+ * to the collector's events; false, too, if there are too many listeners. */
 bool sgc_snapshot_ask(struct sgc_snapshot_request *request);
 
 /* From here on nobody looks at the request.  Takes the GC lock, if it is not the caller's. */

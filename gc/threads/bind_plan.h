@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "gc/config/options.h"
-#include "platform/topology.h"
+#include "platform/nodes/topology.h"
 
 struct sgc_bind_plan {
     enum sgc_bind mode;                     /* SGC_BIND_NODE or SGC_BIND_CORE */

@@ -8,7 +8,7 @@
 
 #include "gc/config/option_set.h"
 #include "gc/threads/gc_lock.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 

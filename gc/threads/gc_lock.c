@@ -2,11 +2,12 @@
 /* The GC lock.  Each function runs on the thread it is about. */
 #include "gc/threads/gc_lock.h"
 
-#include "gc/threads/spin_wait.h"
 #include "gc/threads/world.h"
+#include "gc/threads/world_internal.h"
 
 struct gc_lock {
-    sgc_aw_t word;                      /* 0: open; otherwise the holder's thread id, and above that, see light() */
+    sgc_aw_t word;                      /* 0: open; otherwise the holder's thread id, and above
+                                         * that, see light() */
     sgc_a32_t waiting;                  /* threads waiting for it */
 };
 
@@ -25,7 +26,8 @@ static sgc_a32_t *futex_word(void)
     return (sgc_a32_t *)(void *)&gc_lock.word;
 }
 
-/* How far below its stack's end the copy lies, in the frame of the thread that holds it without a guard; 0: under one. */
+/* How far below its stack's end the copy lies, in the frame of the thread that holds it without a
+ * guard; 0: under one. */
 static uintptr_t light(uintptr_t word)
 {
     return word >> DEPTH_SHIFT;
@@ -44,13 +46,14 @@ bool sgc_gc_lock_is_fast(void)
     return light(sgc_aw_load(&gc_lock.word)) != 0;
 }
 
-/* The number of the calling thread.  Its record has it: asking the system for it takes as long as all else here, and some
- * clients take the allocation lock for every look into a weak table. */
+/* The number of the calling thread.  Its record has it: asking the system for it takes as long as
+ * all else here, and some clients take the allocation lock for every look into a weak table. */
 static uint32_t own_id(void)
 {
     const struct sgc_mutator *self = sgc_mutator_self();
 
-    sgc_assert(self == NULL || self->tid != 0);    /* it is negative in a child for which the system has none */
+    sgc_assert(self == NULL || self->tid != 0);    /* it is negative in a child for which the system
+                                                    * has none */
     return (uint32_t)(self != NULL ? self->tid : sgc_thread_id());
 }
 
@@ -111,7 +114,8 @@ static bool drop(uintptr_t hold)
 
 /* ---- under a guard ---- */
 
-/* One sleep, while somebody has it.  Threads that find at once that a cycle is due come here together. */
+/* One sleep, while somebody has it.  Threads that find at once that a cycle is due come here
+ * together. */
 static void wait_for_lock(void *arg)
 {
     uintptr_t word = sgc_aw_load_acq(&gc_lock.word);
@@ -132,8 +136,9 @@ static void find_abandoned(struct sgc_mutator *self)
     sgc_section_leave(sgc_section_of(self));
 }
 
-/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place: with the GC lock it would
- * run callbacks of the client's.  While it has the GC lock nobody suspends it. */
+/* One try.  A suspended thread stays here instead, and another waiting one is woken in its place:
+ * with the GC lock it would run callbacks of the client's.  While it has the GC lock nobody
+ * suspends it. */
 static bool try_lock(uintptr_t word, struct sgc_mutator *self)
 {
     struct sgc_section *section = self != NULL ? sgc_section_of(self) : NULL;
@@ -150,7 +155,8 @@ static bool try_lock(uintptr_t word, struct sgc_mutator *self)
     return false;
 }
 
-/* A handler has come after the thread has seen that the GC lock is not its own, and has left it closed. */
+/* A handler has come after the thread has seen that the GC lock is not its own, and has left it
+ * closed. */
 static void open_left(void)
 {
     uintptr_t word = sgc_aw_load(&gc_lock.word);
@@ -239,13 +245,15 @@ void sgc_gc_lock_leave(bool closed)
 
 /* ---- without ---- */
 
-/* It runs code of the program that may be stopped at any instruction, so while it goes on nobody has suspended it. */
+/* It runs code of the program that may be stopped at any instruction, so while it goes on nobody
+ * has suspended it. */
 static bool runs_freely(const struct sgc_section *s)
 {
     return s->guards == 0 && s->held == 0 && sgc_a32_load(&s->state) == 0 && !sgc_section_inside(s);
 }
 
-/* The word that says that the copy lies there; 0 if that cannot be said, or there must be a guard. */
+/* The word that says that the copy lies there; 0 if that cannot be said, or there must be a
+ * guard. */
 static uintptr_t light_word(const struct sgc_mutator *self, const struct sgc_gc_lock_hold *hold)
 {
     uintptr_t place = (uintptr_t)hold, depth;
@@ -281,7 +289,8 @@ void sgc_gc_lock_acquire_for(struct sgc_mutator *self, struct sgc_gc_lock_hold *
     sgc_assert((uint32_t)hold->word == own_id());
 }
 
-/* It is not ours any more if sgc_gc_lock_recover was misled, by a callback that goes back and forth between stacks. */
+/* It is not ours any more if sgc_gc_lock_recover was misled, by a callback that goes back and forth
+ * between stacks. */
 void sgc_gc_lock_release_for(const struct sgc_gc_lock_hold *hold)
 {
     sgc_assert(word_ok(hold->word) && hold->word != 0);

@@ -3,7 +3,7 @@
 #include "gc/threads/world_internal.h"
 
 #include "alloc/small/remote_free.h"
-#include "platform/brief.h"
+#include "platform/section/brief.h"
 
 /* Is the frame at `recorded` surely none of ours any more?  `handlers`: the alternate stack that the suspend handler stands on,
  * or NULL.  Its frames may have any address, and are not what is asked for. */

@@ -2,8 +2,8 @@
 /* See gc/threads/node_pool.h. */
 #include "gc/threads/node_pool.h"
 
-#include "platform/lock.h"
 #include "platform/platform.h"
+#include "platform/section/lock.h"
 
 enum {
     CHUNK_BYTES = 32 << 10,     /* a thread's first; each later one is twice as large, */

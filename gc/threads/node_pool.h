@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/section.h"
+#include "platform/section/section.h"
 
 enum sgc_node_size {
     SGC_NODE_RECORD,            /* a registered finalizer */

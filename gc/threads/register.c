@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registering and unregistering threads.  Each function runs on the thread it is about.
+ * Registering and unregistering threads, and their records.  Each function runs on the thread it is
+ * about, but those that gc/threads/registry.c calls when a thread is gone.
  */
 #include "gc/threads/mutator.h"
 
 #include "alloc/page_supply.h"
+#include "alloc/small/orphan.h"
 #include "gc/config/options.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
@@ -48,6 +50,88 @@ static void watch_exit(void)
         pthread_setspecific(exit_key, (void *)1);
 }
 
+/* ---- records ---- */
+
+/* Of the bins at its end only those get memory whose kinds there are: sgc_cache_open. */
+static struct sgc_mutator *new_record(void)
+{
+    struct sgc_stretch memory;
+    struct sgc_mutator *m;
+
+    if (!sgc_stretch_open(&memory, sizeof *m, _Alignof(struct sgc_mutator)))
+        return NULL;
+    if (!sgc_stretch_grow(&memory, offsetof(struct sgc_mutator, cache.bin))) {
+        sgc_stretch_close(&memory);
+        return NULL;
+    }
+    m = (struct sgc_mutator *)(void *)memory.start;
+    m->cache.memory = memory;
+    return m;
+}
+
+/* The lock is taken without a section: the thread has none yet.  It cannot be stopped meanwhile,
+ * since nobody knows of it. */
+static struct sgc_mutator *take_record(void)
+{
+    struct sgc_mutator *m;
+
+    sgc_assert(sgc_self == NULL);
+    sgc_lock(&sgc_registry.lock, NULL);
+    m = sgc_registry.unused;
+    if (m != NULL)
+        sgc_registry.unused = m->next;
+    sgc_unlock(&sgc_registry.lock, NULL);
+    return m != NULL ? m : new_record();
+}
+
+void sgc_record_give(struct sgc_mutator *m)
+{
+    sgc_assert(m != sgc_mutator_self());
+    sgc_lock(&sgc_registry.lock, NULL);
+    m->next = sgc_registry.unused;
+    sgc_registry.unused = m;
+    sgc_unlock(&sgc_registry.lock, NULL);
+}
+
+/* Threads of ours allocate next to nothing. */
+static void count_for_sharing(const struct sgc_mutator *m, int by)
+{
+    if (sgc_options.share_pages && !m->service)
+        sgc_a32_store(&sgc_shared.threads, sgc_a32_load(&sgc_shared.threads) + (uint32_t)by);
+}
+
+static void link_record(struct sgc_mutator *m)
+{
+    sgc_assert(sgc_registry_locked() && m->tid > 0 && m->cache.id != 0);
+    m->prev = NULL;
+    m->next = sgc_registry.first;
+    if (m->next != NULL)
+        m->next->prev = m;
+    sgc_registry.first = m;
+    sgc_registry.count++;
+    count_for_sharing(m, 1);
+    sgc_assert(sgc_mutator_linked(m));
+}
+
+void sgc_record_unlink(struct sgc_mutator *m)
+{
+    sgc_assert(sgc_mutator_linked(m) && sgc_registry.count > 0);
+    if (m->prev != NULL)
+        m->prev->next = m->next;
+    else
+        sgc_registry.first = m->next;
+    if (m->next != NULL)
+        m->next->prev = m->prev;
+    sgc_registry.count--;
+    count_for_sharing(m, -1);
+}
+
+void sgc_record_ends(struct sgc_mutator *m)
+{
+    if (sgc_thread_hooks.ends != NULL)
+        sgc_thread_hooks.ends(m);
+}
+
 /* ---- registering ---- */
 
 static _Thread_local bool registering __attribute__((tls_model("initial-exec")));
@@ -71,8 +155,9 @@ static void set_stack(struct sgc_mutator *m, struct sgc_stack_bounds bounds, uin
     sgc_assert(m->used_from <= m->stack.high);
 }
 
-/* If the system does not know, what the client says counts, and how far down the stack reaches stays open.  If nobody
- * knows, there is no collection while the thread is registered (sgc_roots_unknown). */
+/* If the system does not know, what the client says counts, and how far down the stack reaches
+ * stays open.  If nobody knows, there is no collection while the thread is registered
+ * (sgc_roots_unknown). */
 static void find_stack(struct sgc_mutator *m, uintptr_t bottom)
 {
     struct sgc_stack_bounds bounds = { sgc_round_down(sgc_stack_pointer(), sgc_os_page_size()), bottom, SGC_STACK_UNKNOWN };
@@ -96,9 +181,10 @@ static void find_stack_again(struct sgc_mutator *m)
     sgc_unlock(&sgc_registry.lock, sgc_section_of(m));
 }
 
-/* Around the thread pointer lies the C library's control block, which begins at the thread's handle and has the first values of
- * thread-specific data in it.  Below it lie thread-local variables of modules that were loaded later: how far down, nobody
- * says. All that is usually in the stack's mapping, for the first thread elsewhere. */
+/* Around the thread pointer lies the C library's control block, which begins at the thread's handle
+ * and has the first values of thread-specific data in it.  Below it lie thread-local variables of
+ * modules that were loaded later: how far down, nobody says. All that is usually in the stack's
+ * mapping, for the first thread elsewhere. */
 enum { CONTROL_BLOCK = 0x900 };
 
 static void find_control_block(struct sgc_mutator *m)
@@ -147,7 +233,7 @@ static bool join_registry(struct sgc_mutator *m)
     m->started = 0;
     if (opened) {
         sgc_cache_use(&m->cache);
-        sgc_record_link(m);
+        link_record(m);
         if (sgc_thread_hooks.registers != NULL)
             sgc_thread_hooks.registers(m->handle);
     }
@@ -157,7 +243,8 @@ static bool join_registry(struct sgc_mutator *m)
     return opened;
 }
 
-/* A thread whose number is not known could not be stopped.  That is so for all threads, and is said once. */
+/* A thread whose number is not known could not be stopped.  That is so for all threads, and is said
+ * once. */
 static bool has_number(const struct sgc_mutator *m)
 {
     static SGC_STATE sgc_a32_t reported;
@@ -195,7 +282,7 @@ static struct sgc_mutator *register_self(uintptr_t bottom, bool service)
 
     if (m != NULL)
         return m;
-    m = sgc_record_take();
+    m = take_record();
     if (m == NULL) {
         say_no_record();
         return NULL;
@@ -249,9 +336,9 @@ static void lock_when_not_suspended(struct sgc_section *self)
     }
 }
 
-/* The stopper holds the lock throughout a stop, so none is in force here, and none that asks us comes after; nor are we
- * suspended then; the client's signal mask, which the lock's guard keeps in the record, is put back when the record is
- * somebody else's already. */
+/* The stopper holds the lock throughout a stop, so none is in force here, and none that asks us
+ * comes after; nor are we suspended then; the client's signal mask, which the lock's guard keeps in
+ * the record, is put back when the record is somebody else's already. */
 static void leave_registry(struct sgc_mutator *m)
 {
     sigset_t saved;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry of threads: its records, looks at it, and threads that are not here any more. */
+/* The registry of threads: going through it, and threads that are not here any more.  Its records
+ * are made and listed in gc/threads/register.c. */
 #include "gc/threads/mutator.h"
 
 #include "alloc/page_supply.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
-#include "alloc/small/shared.h"
-#include "gc/config/options.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/upper.h"
@@ -55,88 +54,6 @@ bool sgc_registry_anybody_runs(void)
     return m != NULL;
 }
 
-/* ---- records ---- */
-
-/* Of the bins at its end only those get memory whose kinds there are: sgc_cache_open. */
-static struct sgc_mutator *new_record(void)
-{
-    struct sgc_stretch memory;
-    struct sgc_mutator *m;
-
-    if (!sgc_stretch_open(&memory, sizeof *m, _Alignof(struct sgc_mutator)))
-        return NULL;
-    if (!sgc_stretch_grow(&memory, offsetof(struct sgc_mutator, cache.bin))) {
-        sgc_stretch_close(&memory);
-        return NULL;
-    }
-    m = (struct sgc_mutator *)(void *)memory.start;
-    m->cache.memory = memory;
-    return m;
-}
-
-/* The lock is taken without a section: the thread has none yet.  It cannot be stopped meanwhile,
- * since nobody knows of it. */
-struct sgc_mutator *sgc_record_take(void)
-{
-    struct sgc_mutator *m;
-
-    sgc_assert(sgc_self == NULL);
-    sgc_lock(&sgc_registry.lock, NULL);
-    m = sgc_registry.unused;
-    if (m != NULL)
-        sgc_registry.unused = m->next;
-    sgc_unlock(&sgc_registry.lock, NULL);
-    return m != NULL ? m : new_record();
-}
-
-void sgc_record_give(struct sgc_mutator *m)
-{
-    sgc_assert(m != sgc_mutator_self());
-    sgc_lock(&sgc_registry.lock, NULL);
-    m->next = sgc_registry.unused;
-    sgc_registry.unused = m;
-    sgc_unlock(&sgc_registry.lock, NULL);
-}
-
-/* Threads of ours allocate next to nothing. */
-static void count_for_sharing(const struct sgc_mutator *m, int by)
-{
-    if (sgc_options.share_pages && !m->service)
-        sgc_a32_store(&sgc_shared.threads, sgc_a32_load(&sgc_shared.threads) + (uint32_t)by);
-}
-
-void sgc_record_link(struct sgc_mutator *m)
-{
-    sgc_assert(sgc_registry_locked() && m->tid > 0 && m->cache.id != 0);
-    m->prev = NULL;
-    m->next = sgc_registry.first;
-    if (m->next != NULL)
-        m->next->prev = m;
-    sgc_registry.first = m;
-    sgc_registry.count++;
-    count_for_sharing(m, 1);
-    sgc_assert(sgc_mutator_linked(m));
-}
-
-void sgc_record_unlink(struct sgc_mutator *m)
-{
-    sgc_assert(sgc_mutator_linked(m) && sgc_registry.count > 0);
-    if (m->prev != NULL)
-        m->prev->next = m->next;
-    else
-        sgc_registry.first = m->next;
-    if (m->next != NULL)
-        m->next->prev = m->prev;
-    sgc_registry.count--;
-    count_for_sharing(m, -1);
-}
-
-void sgc_record_ends(struct sgc_mutator *m)
-{
-    if (sgc_thread_hooks.ends != NULL)
-        sgc_thread_hooks.ends(m);
-}
-
 /* ---- threads that are not here any more ---- */
 
 /* Newer records come first. */
@@ -157,7 +74,8 @@ static void take_out(struct sgc_mutator *m)
         sgc_thread_hooks.vanished(m->handle, m->started);
 }
 
-/* Its section, if it was in one, is abandoned, which sections without a lock allow at any instruction; it held no lock. */
+/* Its section, if it was in one, is abandoned, which sections without a lock allow at any
+ * instruction; it held no lock. */
 static void close_record(struct sgc_mutator *m)
 {
     sgc_assert(m != sgc_mutator_self() && m->cache.id != 0);
@@ -208,7 +126,8 @@ void sgc_registry_bury(struct sgc_mutator *gone)
 
 /* ---- fork and checks ---- */
 
-/* The lock, which the forking thread has taken, goes last: the hooks that are called here rely on it. */
+/* The lock, which the forking thread has taken, goes last: the hooks that are called here rely on
+ * it. */
 void sgc_registry_after_fork(struct sgc_mutator *self)
 {
     struct sgc_mutator *m = sgc_registry.first;

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* How threads wait for a collection to end.  gc/threads/spin_wait.h says which thread writes each
- * field. */
-#include "gc/threads/spin_wait.h"
+/*
+ * How threads wait for a collection to end.
+ *
+ * A thread that sleeps leaves its processor idle, and to wake an idle processor takes longer than a
+ * collection that finds little alive (figures: doc/journal/threads-and-roots.md).  So they spin
+ * first, for a bounded time, as long as there is a processor for each thread that is stopped and
+ * each marker; and so does the stopper until they stand still.
+ *
+ *   what         written by                    read by           ordering
+ *   busy         the stopper: markers, and     waiting threads   relaxed: a stale value costs some
+ *                threads stopped so far                          spinning, or a sleep
+ *   processors   the starting thread           any               thread creation
+ */
+#include "gc/threads/world_internal.h"
 
 #include "platform/report.h"
 
@@ -12,7 +23,8 @@ struct patience {
 
 SGC_STATE static struct patience patience;
 
-enum { READS = 200 };           /* at the word, between two looks at the clock: a few microseconds */
+enum { READS = 200 };           /* at the word, between two looks at the clock: a few
+                                 * microseconds */
 
 static const uint64_t SPIN_NS = 50000;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stopping the world: the thread that stops the others, or one of them.  It has the GC lock.  The protocol is in
- * doc/design/world.md, who writes and reads what in gc/threads/world.c.
+ * Stopping the world: the thread that stops the others, or one of them.  It has the GC lock.  The
+ * protocol is in doc/design/world.md, who writes and reads what in gc/threads/world.c.
  */
 #include "gc/threads/world.h"
 
@@ -11,7 +11,6 @@
 
 #include "alloc/small/remote_free.h"
 #include "gc/config/options.h"
-#include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
 #include "gc/threads/gc_lock.h"
 
@@ -26,7 +25,8 @@ static const uint64_t ENDING = BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SI
 
 /* ---- asking ---- */
 
-/* The thread ended without running destructors, perhaps inside a section.  Its stack may be anybody's now. */
+/* The thread ended without running destructors, perhaps inside a section.  Its stack may be
+ * anybody's now. */
 static void count_out(struct sgc_mutator *m)
 {
     sgc_assert(m != sgc_mutator_self() && !m->gone);
@@ -39,7 +39,8 @@ static void count_out(struct sgc_mutator *m)
     sgc_a32_add(&sgc_world.missing, (uint32_t)-1);
 }
 
-/* Only if the system has no such thread it is gone.  One to which the signal cannot be sent runs on: the stop waits for it. */
+/* Only if the system has no such thread it is gone.  One to which the signal cannot be sent runs
+ * on: the stop waits for it. */
 static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
 {
     sgc_assert(m->tid != 0 && !m->gone);
@@ -48,7 +49,8 @@ static void signal_once(struct sgc_mutator *m, sgc_tid_t process, int signal)
         count_out(m);
 }
 
-/* It has stopped already, unless it has ended there: then its stack may be unmapped.  A thread of our own does not end so. */
+/* It has stopped already, unless it has ended there: then its stack may be unmapped.  A thread of
+ * our own does not end so. */
 static void count_blocked(struct sgc_mutator *m, sgc_tid_t process)
 {
     sgc_assert(!m->signalled && !m->gone);
@@ -70,12 +72,12 @@ static void ask(struct sgc_mutator *m, sgc_tid_t process, struct sgc_cycle_recor
     sgc_assert(!(old & (SGC_STATE_STOPREQ | SGC_STATE_ACKED)));
     m->signalled = !(old & SGC_STATE_BLOCKED);
     if (!m->signalled) {
-        record->threads_blocked++;
+        record->threads.blocked++;
         count_blocked(m, process);
         return;
     }
     sgc_spin_wait_add_thread();
-    record->threads_stopped++;
+    record->threads.stopped++;
     signal_once(m, process, sgc_options.suspend_signal);
 }
 
@@ -127,7 +129,8 @@ static void report_refused(const struct sgc_mutator *m)
                  sgc_options.suspend_signal, m->tid, m->refused);
 }
 
-/* A full queue gets room again, but a filter of system calls stays: there is nothing to wait for. */
+/* A full queue gets room again, but a filter of system calls stays: there is nothing to wait
+ * for. */
 static bool refused_for_good(const struct sgc_mutator *self)
 {
     sgc_assert(sgc_registry_locked());
@@ -170,7 +173,8 @@ static void ask_one_again(struct sgc_mutator *m, bool warn)
         report_late(m);
 }
 
-/* Before anybody is asked again: the next stranger that gets a signal says so in the same place.  True if there are any. */
+/* Before anybody is asked again: the next stranger that gets a signal says so in the same place.
+ * True if there are any. */
 static bool count_out_all(struct sgc_mutator *self)
 {
     uint32_t before = sgc_registry.gone;
@@ -182,8 +186,8 @@ static bool count_out_all(struct sgc_mutator *self)
     return sgc_registry.gone != before;
 }
 
-/* A section that was abandoned by a longjmp swallowed the first signal, or there was no room for it in the queue.  True if it
- * is worth to look again soon. */
+/* A section that was abandoned by a longjmp swallowed the first signal, or there was no room for it
+ * in the queue.  True if it is worth to look again soon. */
 static bool ask_again(struct sgc_mutator *self, bool warn)
 {
     bool soon = count_out_all(self);
@@ -230,9 +234,9 @@ static uint32_t withdraw_requests(struct sgc_mutator *self)
     return unanswered;
 }
 
-/* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the program is not to wait for a
- * thread that does not stop: true if one has come since this was asked last.  A signal that still waits is blocked by the
- * program itself. */
+/* The stopper blocks all signals, and those that it has stopped do.  One that usually ends the
+ * program is not to wait for a thread that does not stop: true if one has come since this was asked
+ * last.  A signal that still waits is blocked by the program itself. */
 static bool signal_waits(void)
 {
     uint64_t waiting = sgc_signals_pending() & ENDING;
@@ -255,7 +259,8 @@ bool sgc_world_interrupted(void)
     return sgc_world.interrupted;
 }
 
-/* Waits until nobody is missing; false when a thread took too long or cannot be asked, or a signal waits. */
+/* Waits until nobody is missing; false when a thread took too long or cannot be asked, or a signal
+ * waits. */
 static bool wait_for_all(struct sgc_mutator *self)
 {
     uint64_t began = sgc_clock_ns(), asked = began;
@@ -365,8 +370,8 @@ struct sgc_mutator *sgc_world_find(pthread_t thread)
     return m;
 }
 
-/* It is told while it stands still: so it stands outside sections, and what it does between the end of the stop and its
- * next look at the bit is ours (sgc_world_wait_suspended). */
+/* It is told while it stands still: so it stands outside sections, and what it does between the end
+ * of the stop and its next look at the bit is ours (sgc_world_wait_suspended). */
 static enum sgc_suspended suspend(struct sgc_mutator *self, struct sgc_mutator *m)
 {
     struct sgc_cycle_record record;
@@ -411,4 +416,46 @@ void sgc_world_unsuspend(struct sgc_mutator *m)
     sgc_assert(sgc_registry_locked() && sgc_mutator_linked(m));
     sgc_a32_and(&m->cache.section.state, ~(uint32_t)SGC_STATE_SUSPENDED);
     sgc_wake(&m->cache.section.state, INT_MAX);
+}
+
+/* ---- all that count as stopped, for the time of a stop ---- */
+
+/* A thread that counts as stopped may go on at any time; pinned, it stays where it is, or where it
+ * first has nothing of the collector's in its hands, like one that is suspended
+ * (gc/threads/world.c).  So a stop that follows finds no thread in the middle of the program's
+ * code. */
+static void unpin(void)
+{
+    sgc_assert(sgc_registry_locked());
+    for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (sgc_a32_and(&m->cache.section.state, ~(uint32_t)SGC_STATE_PINNED) & SGC_STATE_PINNED)
+            sgc_wake(&m->cache.section.state, INT_MAX);
+}
+
+/* One change says whether it counted as stopped when it was pinned. */
+static bool pin(struct sgc_mutator *m)
+{
+    return m->service || !sgc_mutator_runs(m, sgc_a32_or(&m->cache.section.state, SGC_STATE_PINNED));
+}
+
+bool sgc_world_pin(struct sgc_mutator *self)
+{
+    struct sgc_mutator *m;
+
+    sgc_assert(sgc_mutator_mine(self) && self->service && sgc_gc_lock_held() && !sgc_world_stopped());
+    sgc_lock(&sgc_registry.lock, sgc_section_of(self));
+    for (m = sgc_registry.first; m != NULL && pin(m);)
+        m = m->next;
+    if (m != NULL)
+        unpin();
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
+    return m == NULL;
+}
+
+void sgc_world_unpin(struct sgc_mutator *self)
+{
+    sgc_assert(sgc_mutator_mine(self) && sgc_gc_lock_held() && !sgc_world_stopped());
+    sgc_lock(&sgc_registry.lock, sgc_section_of(self));
+    unpin();
+    sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stopping the world: the threads that are stopped, blocked or suspended; each function runs on the thread it is about.
- * The stopper is in gc/threads/stopper.c, the protocol in doc/design/world.md.
+ * Stopping the world: the threads that are stopped, blocked or suspended; each function runs on the
+ * thread it is about.  The stopper is in gc/threads/stopper.c, the protocol in doc/design/world.md.
  *
  *   what       written by                            read by           ordering
  *   gen        the stopper (odd: a stop is in force) parked threads    release / acquire; futex
@@ -11,7 +11,7 @@
  *                                                                      in a stop: a record of that number is another thread's
  *   passed     who is let pass, in its handler, after   stopper           release / acquire RMW.  Should it miss one, it
  *              PASSED in `state`; stopper                                 finds the bit when it asks again all the same
- *   state      see platform/section.h
+ *   state      see platform/section/section.h
  *   sp, ...    the stopping thread, before ACKED     stopper           ACKED's release / acquire of missing
  *   the others the stopper                           stopper           the GC lock
  */
@@ -22,7 +22,6 @@
 
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
-#include "gc/threads/spin_wait.h"
 #include "gc/threads/world_internal.h"
 #include "gc/config/option_table.h"
 
@@ -129,8 +128,8 @@ static void park_with_registers(void *arg, uintptr_t sp)
     park_at(arg, sp, NULL);
 }
 
-/* Leaving a section with a stop requested.  Signals may be blocked (a lock was held), so a next stop that began
- * before we woke is looked for here. */
+/* Leaving a section with a stop requested.  Signals may be blocked (a lock was held), so a next
+ * stop that began before we woke is looked for here. */
 static void park_leaving_section(struct sgc_section *s)
 {
     int saved = errno;
@@ -165,7 +164,8 @@ static void report_stranger(void)
 
 static const uint64_t RUN_NS = 20000;           /* of processor time */
 
-/* Has the thread run a little since it was let pass first?  On a busy machine it may have been asked again before. */
+/* Has the thread run a little since it was let pass first?  On a busy machine it may have been
+ * asked again before. */
 static bool has_run(struct sgc_section *s)
 {
     uint64_t now = sgc_clock_thread_cpu_ns();
@@ -175,8 +175,8 @@ static bool has_run(struct sgc_section *s)
     return now - s->passed_ns >= RUN_NS;
 }
 
-/* A thread that leaves the GC lock is to return to the program, and run a little there: the stopper asks it again.  It does not
- * get the GC lock meanwhile.  A late signal may come before that. */
+/* A thread that leaves the GC lock is to return to the program, and run a little there: the stopper
+ * asks it again.  It does not get the GC lock meanwhile.  A late signal may come before that. */
 static bool let_pass(struct sgc_section *s)
 {
     sgc_assert(sgc_section_mine(s));
@@ -193,8 +193,8 @@ static bool let_pass(struct sgc_section *s)
  * The interrupted registers lie on the stack where the kernel put them; where handlers run late
  * (TSan) they may still be in registers, hence sgc_with_registers.
  *
- * A blocked thread counts as stopped without a signal: one that comes now is left over from an earlier stop, which
- * the thread answered before the signal reached it.
+ * A blocked thread counts as stopped without a signal: one that comes now is left over from an
+ * earlier stop, which the thread answered before the signal reached it.
  */
 static void on_suspend(int signal, siginfo_t *info, void *context)
 {
@@ -221,7 +221,8 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
 
 /* ---- blocked regions ---- */
 
-/* A stop that began before we were seen as blocked counts on us: then we count ourselves.  `bits`: BLOCKED, maybe ASLEEP. */
+/* A stop that began before we were seen as blocked counts on us: then we count ourselves.  `bits`:
+ * BLOCKED, maybe ASLEEP. */
 static void block(struct sgc_section *s, uint32_t bits)
 {
     uint32_t gen;
@@ -240,8 +241,8 @@ static void block(struct sgc_section *s, uint32_t bits)
     }
 }
 
-/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  The thread that takes SUSPENDED back
- * wakes the one that sleeps on the state; `stays`: that bit is to be heeded. */
+/* STOPREQ is taken back before gen changes, so a sleep on an odd gen ends.  The thread that takes
+ * SUSPENDED back wakes the one that sleeps on the state; `stays`: that bit is to be heeded. */
 static void unblock(struct sgc_section *s, bool stays)
 {
     sgc_assert(sgc_section_mine(s));
@@ -273,7 +274,8 @@ void sgc_world_enter_blocked(struct sgc_mutator *self, uintptr_t sp)
     enter_blocked(self, sp, SGC_STATE_BLOCKED);
 }
 
-/* Under a guard we are our own sleep, and go on to the guard's end, where a suspended thread stays. */
+/* Under a guard we are our own sleep, and go on to the guard's end, where a suspended thread
+ * stays. */
 void sgc_world_leave_blocked(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self));
@@ -300,8 +302,8 @@ static void sleep_from(void *arg, uintptr_t sp)
     sgc_world_leave_blocked(s->self);
 }
 
-/* Without signals: a client's handler would touch the heap while this thread counts as stopped, and could leave
- * by siglongjmp. */
+/* Without signals: a client's handler would touch the heap while this thread counts as stopped, and
+ * could leave by siglongjmp. */
 void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg)
 {
     struct sleeper s = { self, wait, arg };
@@ -365,7 +367,8 @@ void sgc_world_wait_suspended(struct sgc_section *self)
 
 /* ---- start and fork ---- */
 
-/* The default is a signal by which nobody is ended, should it outlive the program (execve); there are programs that use it. */
+/* The default is a signal by which nobody is ended, should it outlive the program (execve); there
+ * are programs that use it. */
 static void leave_signal_in_use(void)
 {
     if (sgc_option_origin(SGC_OPT_SGC_SUSPEND_SIGNAL) == SGC_ORIGIN_DEFAULT &&

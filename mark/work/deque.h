@@ -60,7 +60,6 @@
 #include "mark/work/futex_lock.h"
 #include "mark/work/steal_rules.h"
 #include "mark/work/deque_memory.h"
-#include "mark/work/work.h"
 #include "platform/atomics.h"
 #include "platform/report.h"
 
@@ -78,7 +77,8 @@ struct sgc_deque {
     _Alignas(64) struct sgc_stack_memory memory;
     size_t top;
     size_t watermark;
-    size_t deepest;             /* the highest top that was popped from, since the owner last cleared it */
+    size_t deepest;             /* the highest top that was popped from, since the owner last
+                                 * cleared it */
     uintptr_t tag;              /* of the next word */
     /* shared */
     _Alignas(64) sgc_aw_t word;
@@ -154,7 +154,8 @@ static inline void sgc_deque_entry_copy(struct sgc_deque_entry *to, const struct
 
 /* ---- the owner ---- */
 
-/* bytes: memory it may use, as for sgc_stack_memory_init.  False if there is none.  Outside sections. */
+/* bytes: memory it may use, as for sgc_stack_memory_init.  False if there is none.  Outside
+ * sections. */
 bool sgc_deque_init(struct sgc_deque *d, size_t bytes, enum sgc_stack_form form);
 void sgc_deque_release(struct sgc_deque *d);
 
@@ -179,8 +180,8 @@ static inline bool sgc_deque_push(struct sgc_deque *d, uintptr_t start, size_t b
     return true;
 }
 
-/* For pushing up to `count` pieces at once: the places for them, NULL when there is no memory for so many; and how many
- * were written.  Nothing is pushed or popped in between. */
+/* For pushing up to `count` pieces at once: the places for them, NULL when there is no memory for
+ * so many; and how many were written.  Nothing is pushed or popped in between. */
 static inline struct sgc_deque_entry *sgc_deque_entries(struct sgc_deque *d, size_t count)
 {
     if (__builtin_expect(d->memory.committed - d->top < count, 0) && sgc_deque_room(d, count) < count)
@@ -194,8 +195,8 @@ static inline void sgc_deque_pushed(struct sgc_deque *d, size_t count)
     d->top += count;
 }
 
-/* Pieces that can be popped without taking back what is public; and for popping several of these at once: the one that is
- * popped first is just below the end. */
+/* Pieces that can be popped without taking back what is public; and for popping several of these at
+ * once: the one that is popped first is just below the end. */
 static inline size_t sgc_deque_private(const struct sgc_deque *d)
 {
     return d->top - d->watermark;
@@ -231,7 +232,8 @@ static inline bool sgc_deque_seems_empty(const struct sgc_deque *d)
     return sgc_public_length(sgc_aw_load(&d->word)) == 0;
 }
 
-/* Between pieces of work, when other markers run: makes pieces public if none are.  True if it did. */
+/* Between pieces of work, when other markers run: makes pieces public if none are.  True if it
+ * did. */
 static inline bool sgc_deque_share(struct sgc_deque *d)
 {
     return d->top - d->watermark >= SGC_SHARE_MIN && sgc_deque_seems_empty(d) && sgc_deque_publish(d);
@@ -260,8 +262,9 @@ bool sgc_deque_sound(const struct sgc_deque *d);
 
 /* ---- thieves ---- */
 
-/* Moves some of the victim's public pieces, at most SGC_BATCH_MAX, to the private part of the calling marker's
- * deque.  0 if it got none: nothing was public, somebody else was faster, or there is no memory to keep them. */
+/* Moves some of the victim's public pieces, at most SGC_BATCH_MAX, to the private part of the
+ * calling marker's deque.  0 if it got none: nothing was public, somebody else was faster, or there
+ * is no memory to keep them. */
 size_t sgc_deque_steal(struct sgc_deque *victim, struct sgc_deque *thief, enum sgc_steal how);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A lock between markers: a few looks, then a futex.  No section and no rank is involved (those are
- * the business of platform/lock.h); a thread that holds one takes no other.
+ * the business of platform/section/lock.h); a thread that holds one takes no other.
  *
  *   what    written by                       read by    ordering
  *   word    the thread that takes it: to     same       taking is an acquire, freeing a release

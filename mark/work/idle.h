@@ -47,6 +47,7 @@
 
 #include <limits.h>
 
+#include "platform/compiler.h"
 #include "platform/platform.h"
 
 /* ---- the policy: numbers only ---------------------------------------------------------------------------------- */
@@ -88,12 +89,10 @@ static inline int64_t sgc_backoff_sleep_ns(uint32_t sleepers)
 
 /* ---- the team -------------------------------------------------------------------------------------------------- */
 
-enum { SGC_IDLE_LINE = 128 };               /* processors fetch lines in pairs */
-
 struct sgc_idle {
-    _Alignas(SGC_IDLE_LINE) sgc_a32_t sleepers;     /* apart: busy markers read it whenever they share */
-    _Alignas(SGC_IDLE_LINE) sgc_a32_t spinner;      /* 1: somebody spins */
-    sgc_a32_t signal;                               /* how often somebody was to wake up */
+    _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t sleepers;   /* apart: busy markers read it whenever they share */
+    _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t spinner;    /* 1: somebody spins */
+    sgc_a32_t signal;                                   /* how often somebody was to wake up */
 };
 
 /* A marker's own, all zero when it becomes idle. */

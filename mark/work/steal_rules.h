@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much work is passed on, and when, and from which marker it is stolen: the decisions of
- * mark/work/deque.c and mark/team.c as functions of numbers only, so that a simulator decides as
+ * mark/work/deque.c and mark/team/team.c as functions of numbers only, so that a simulator decides as
  * the collector does.
  *
  * A watermark divides a mark stack.  Pieces below it are public (oldest first), pieces above it

@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
+#include "platform/compiler.h"
 
 enum sgc_termination_form { SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER };
 
@@ -52,7 +53,6 @@ enum sgc_termination_state {
 
 enum {
     SGC_TERMINATION_MARKERS = 1 << 20,      /* more than any machine has; a ticket keeps that many bits for a number */
-    SGC_TERMINATION_LINE = 128,             /* processors fetch lines in pairs */
 };
 
 /*
@@ -75,7 +75,7 @@ enum {
  *                    all of the above                                                             waking orders it
  */
 struct sgc_termination_slot {
-    _Alignas(SGC_TERMINATION_LINE) sgc_a32_t busy;
+    _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t busy;
     uint32_t suspect;               /* the marker that was found busy last: the first to look at next time */
     uintptr_t tickets;              /* drawn so far; never goes back */
 };
@@ -86,8 +86,8 @@ struct sgc_termination {
     enum sgc_termination_form form;
     uint32_t markers;
     sgc_a32_t state;                                        /* enum sgc_termination_state */
-    _Alignas(SGC_TERMINATION_LINE) sgc_aw_t ticket;         /* flags: 0: detection is interrupted */
-    _Alignas(SGC_TERMINATION_LINE) sgc_a32_t busy;          /* counter: of busy markers */
+    _Alignas(SGC_CACHE_LINE_PAIR) sgc_aw_t ticket;          /* flags: 0: detection is interrupted */
+    _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t busy;           /* counter: of busy markers */
 };
 
 /* Has it been made, for the markers that it counts?  On any marker, or between marks. */

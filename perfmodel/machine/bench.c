@@ -2,10 +2,11 @@
 /*
  * Processors, time and threads of the measurements.
  *
- *   what       written by                read by    ordering
- *   ready      each thread, by an add    all        acquire and release: nobody begins before all are on their processors
- *   begun      each thread, its own      caller     after it has joined all
- *   ended      each thread, its own      caller     after it has joined all
+ *   what    written by               read by   ordering
+ *   ready   each thread, by an add   all       acquire and release: nobody begins before all are on
+ *                                              their processors
+ *   begun   each thread, its own     caller    after it has joined all
+ *   ended   each thread, its own     caller    after it has joined all
  */
 #include "perfmodel/machine/bench.h"
 
@@ -70,6 +71,7 @@ static void *run(void *arg)
 {
     struct runner *r = arg;
 
+    sgc_assert(r->i >= 0 && r->i < r->n && r->work != NULL);
     sgc_bench_pin(r->cpu);
     sgc_a32_add(r->ready, 1);
     while (sgc_a32_load(r->ready) != (uint32_t)r->n)
@@ -87,6 +89,7 @@ static bool run_round(const struct runner *like, const int *cpu, double *ns)
     int started = 0;
     double begun, ended;
 
+    sgc_assert(like->n >= 1 && like->n <= SGC_BENCH_CPUS);
     for (; started < like->n; started++) {
         runner[started] = *like;
         runner[started].i = started;
@@ -130,7 +133,8 @@ bool sgc_bench_together(sgc_bench_fn *work, void *arg, const int *cpu, int n, in
 
 enum { TURNS = 200, GROUPS = 4, MIN_TURNS = 2 * GROUPS, ABOVE_NOISE = 3 };
 
-/* The least time of each group of turns: noise only adds to a time, so these come near the truth, and so near each other. */
+/* The least time of each group of turns: noise only adds to a time, so these come near the truth,
+ * and so near each other. */
 struct minima {
     double of[GROUPS];
 };
@@ -139,6 +143,7 @@ static void note_time(struct minima *minima, int turn, double ns)
 {
     int group = turn % GROUPS;
 
+    sgc_assert(turn >= 0 && ns >= 0);
     if (turn < GROUPS || ns < minima->of[group])
         minima->of[group] = ns;
 }

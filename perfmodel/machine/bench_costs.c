@@ -61,7 +61,8 @@ static uintptr_t find_words(void)
     return bench.find(bench.found, &range, 1, heap, heap_bytes);
 }
 
-/* In words that all point into the heap: the page, the object by its reciprocal, its bit, which is set. */
+/* In words that all point into the heap: the page, the object by its reciprocal, its bit, which is
+ * set. */
 static uintptr_t find_edges(void)
 {
     uintptr_t sum = find_words();
@@ -134,7 +135,8 @@ static uintptr_t push_and_pop(void)
     return sum;
 }
 
-/* Pushed, shown to others, and stolen one by one, if they are; taken from the thief's stack, or from their own. */
+/* Pushed, shown to others, and stolen one by one, if they are; taken from the thief's stack, or
+ * from their own. */
 static uintptr_t share_and_pop(bool stolen)
 {
     struct sgc_work work;
@@ -186,8 +188,8 @@ struct entry {
 
 typedef struct entry *procedure_fn(const uintptr_t *object, struct entry *top, struct entry *limit);
 
-/* As the library's function that procedures call: it is no part of them, and finds the page, the object and its bit; what is
- * not marked goes to the procedure's entries. */
+/* As the library's function that procedures call: it is no part of them, and finds the page, the
+ * object and its bit; what is not marked goes to the procedure's entries. */
 static __attribute__((noinline)) struct entry *mark_and_push(uintptr_t word, struct entry *top, const struct entry *limit)
 {
     const struct page *page = &bench.page[(word - heap) >> 16 & (PAGES - 1)];
@@ -225,6 +227,7 @@ static uintptr_t call_procedures(void)
 
 static double time_procedures(bool inside)
 {
+    sgc_assert(procedure != NULL && WORDS % PROC_WORDS == 0);
     fill_words(inside);
     return time_of(call_procedures, WORDS);
 }
@@ -282,6 +285,7 @@ static void measure(struct sgc_machine_costs *costs, struct sgc_bench_doubts *do
     sgc_assert(sgc_deque_empty(&bench.own) && sgc_deque_empty(&bench.other));
     costs->push_ns = costs->pop_ns = time_of(push_and_pop, PIECES) / 2;
     doubts->steal = !sgc_bench_difference(&steals, &costs->steal_ns);
+    sgc_assert(sgc_deque_empty(&bench.own) && sgc_deque_empty(&bench.other));
     costs->lock_ns = time_of(lock_and_unlock, PIECES);
     costs->procedure_ns = PROC_WORDS * time_procedures(false);
     doubts->procedure = !sgc_bench_difference(&pushed, &costs->procedure_edge_ns);
@@ -291,7 +295,8 @@ bool sgc_bench_costs(struct sgc_machine_costs *costs, struct sgc_bench_doubts *d
 {
     bool have;
 
-    sgc_assert(costs != NULL);
+    sgc_assert(costs != NULL && doubts != NULL);
+    sgc_assert(cpu >= 0);
     sgc_bench_pin(cpu);
     bench.find = sgc_words_inside(0);
     sgc_assert(bench.find != NULL);

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 
 #include "platform/atomics.h"
+#include "platform/compiler.h"
 #include "platform/report.h"
 
-enum { ROUNDS = 12, SHORT_ROUNDS = 60, LOADS = 20000, AHEAD = 32, TIMES = 300, WARM = 1 << 20, LINE = 64, PAGE = 4096 };
+enum { ROUNDS = 12, SHORT_ROUNDS = 60, LOADS = 20000, AHEAD = 32, TIMES = 300, WARM = 1 << 20, PAGE = 4096 };
 
 static uint64_t volatile sink; /* what is read is used, or it would not be read */
 
@@ -47,12 +48,12 @@ struct ring {
 static uint64_t offset_of(const struct ring *r, uint64_t i)
 {
     sgc_assert(i < r->places);
-    return i * r->stride + i * LINE % r->stride;
+    return i * r->stride + i * SGC_CACHE_LINE % r->stride;
 }
 
 static sgc_aw_t *word_at(const struct ring *r, uint64_t offset)
 {
-    sgc_assert(offset % LINE == 0 && offset + LINE <= r->bytes);
+    sgc_assert(offset % SGC_CACHE_LINE == 0 && offset + SGC_CACHE_LINE <= r->bytes);
     return (sgc_aw_t *)(void *)(r->memory + offset);
 }
 
@@ -62,7 +63,7 @@ static bool make_ring(struct ring *r, const struct sgc_bench_chase *c)
     uint64_t state = 88172645463325252u;
 
     *r = (struct ring){ .bytes = c->bytes, .stride = c->stride, .places = c->bytes / c->stride, .rmw = c->rmw };
-    sgc_assert(r->places >= 2 && r->stride >= LINE);
+    sgc_assert(r->places >= 2 && r->stride >= SGC_CACHE_LINE);
     r->memory = sgc_bench_memory(c->bytes, c->huge);
     r->order = malloc(r->places * sizeof *r->order);
     if (r->memory == NULL || r->order == NULL)
@@ -116,7 +117,7 @@ double sgc_bench_chase(const struct sgc_bench_chase *c)
     struct ring r;
     double min = 0;
 
-    sgc_assert(c->stride % LINE == 0 && c->bytes >= 2 * c->stride);
+    sgc_assert(c->stride % SGC_CACHE_LINE == 0 && c->bytes >= 2 * c->stride);
     sgc_bench_pin(c->home);
     if (make_ring(&r, c)) {
         sgc_bench_pin(c->cpu);
@@ -146,15 +147,15 @@ static void touch_own(void *arg, int i)
 static void load_ahead(void *arg, int i)
 {
     struct independent *in = arg;
-    uint64_t ahead = in->state[i], here = ahead, sum = 0, lines = in->bytes / LINE;
+    uint64_t ahead = in->state[i], here = ahead, sum = 0, lines = in->bytes / SGC_CACHE_LINE;
 
     for (int k = 0; k < AHEAD; k++)
-        __builtin_prefetch(in->memory[i] + random_below(&ahead, lines) * LINE, 1);
+        __builtin_prefetch(in->memory[i] + random_below(&ahead, lines) * SGC_CACHE_LINE, 1);
     for (int n = 0; n < LOADS; n++) {
         sgc_aw_t *word;
 
-        __builtin_prefetch(in->memory[i] + random_below(&ahead, lines) * LINE, 1);
-        word = (sgc_aw_t *)(void *)(in->memory[i] + random_below(&here, lines) * LINE);
+        __builtin_prefetch(in->memory[i] + random_below(&ahead, lines) * SGC_CACHE_LINE, 1);
+        word = (sgc_aw_t *)(void *)(in->memory[i] + random_below(&here, lines) * SGC_CACHE_LINE);
         sum += in->rmw ? sgc_aw_add(word, 0) : sgc_aw_load(word);
     }
     in->state[i] = here;
@@ -167,7 +168,7 @@ double sgc_bench_independent(size_t bytes, bool rmw, const int *cpu, int n)
     double ns = 0;
     bool have = true;
 
-    sgc_assert(n >= 1 && n <= SGC_BENCH_CPUS && bytes >= LINE);
+    sgc_assert(n >= 1 && n <= SGC_BENCH_CPUS && bytes >= SGC_CACHE_LINE);
     in.bytes = bytes;
     in.rmw = rmw;
     have = sgc_bench_together(touch_own, &in, cpu, n, 1, &ns);
@@ -221,7 +222,7 @@ static void hand_over(void *arg, int i)
 
 double sgc_bench_handover(int one, int other)
 {
-    static _Alignas(LINE) sgc_aw_t word;
+    static _Alignas(SGC_CACHE_LINE) sgc_aw_t word;
     int cpu[2] = { one, other };
     double ns = 0;
 

@@ -42,6 +42,7 @@ static double count_list(const char *text)
 {
     double count = 0;
 
+    sgc_assert(text != NULL);
     while (*text >= '0' && *text <= '9') {
         char *end;
         long first = strtol(text, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
@@ -56,6 +57,7 @@ static void read_cache(const char *root, int index, struct sgc_machine_cache *ca
 {
     char shared[512];
 
+    sgc_assert(index >= 0 && index < INDEXES);
     read_attribute(root, index, "shared_cpu_list", shared, sizeof shared);
     cache->bytes = read_number(root, index, "size");
     cache->ways = read_number(root, index, "ways_of_associativity");
@@ -68,6 +70,7 @@ int sgc_bench_caches(struct sgc_machine_cache *cache, const char *root)
     char type[64];
     int levels = 0;
 
+    sgc_assert(cache != NULL && root != NULL);
     for (int index = 0; index < INDEXES; index++) {
         int level = (int)read_number(root, index, "level");
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mark/contention_rules.h"
+#include "mark/team/contention_rules.h"
 
 enum {
     SGC_MACHINE_PROCESSORS = 4096, /* at most, also in predictions */

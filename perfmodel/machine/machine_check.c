@@ -18,6 +18,7 @@ static bool blame(struct finding *f, const char *key, const char *format, ...)
 {
     va_list args;
 
+    sgc_assert(key != NULL && f->size > 0);
     f->key = key;
     va_start(args, format);
     vsnprintf(f->text, f->size, format, args);
@@ -38,6 +39,7 @@ static bool is_power_of_two(double value)
 
 static bool nodes_are_right(const struct sgc_machine *m, struct finding *f)
 {
+    sgc_assert(m->processors >= 1 && m->nodes >= 1);
     if (fmod(m->processors, m->nodes) != 0)
         return blame(f, "processors",
                      "processors %g: expected a multiple of nodes %g, since all nodes have equally many; "
@@ -64,6 +66,7 @@ static bool latencies_are_right(const struct sgc_machine *m, enum sgc_miss_class
     const struct memory_keys *k = &memory_keys[class];
     const double *latency = m->latency_ns[class];
 
+    sgc_assert(class < SGC_MISS_CLASSES && k->local != NULL);
     if (latency[SGC_FAR] < latency[SGC_NEAR])
         return blame(f, k->remote,
                      "%s %g: expected at least %s %g, what is remote being farther; on a machine with one kind "
@@ -100,6 +103,7 @@ static bool cache_is_whole(const struct sgc_machine_cache *c, int level, struct 
 {
     static const char *const names[] = { "cache1_bytes", "cache2_bytes", "cache3_bytes" };
 
+    sgc_assert(level >= 0 && level < SGC_MACHINE_CACHES);
     if (c->bytes == 0 && (c->ways != 0 || c->line_bytes != 0 || c->hit_ns != 0 || c->shared_by != 0))
         return blame(f, names[level], "cache%d: expected %s beside its other keys; add it, or leave them all out", level + 1,
                      names[level]);
@@ -119,6 +123,7 @@ static bool cache_is_right(const struct sgc_machine *m, int level, struct findin
     static const char *const shared[] = { "cache1_shared_by", "cache2_shared_by", "cache3_shared_by" };
     const struct sgc_machine_cache *c = &m->cache[level], *before = &m->cache[level > 0 ? level - 1 : 0];
 
+    sgc_assert(level >= 0 && level < SGC_MACHINE_CACHES && c->bytes > 0 && c->ways > 0);
     if (!is_power_of_two(c->line_bytes))
         return blame(f, lines[level], "%s %g: expected a power of two; look it up again", lines[level], c->line_bytes);
     if (fmod(c->bytes, c->ways * c->line_bytes) != 0)

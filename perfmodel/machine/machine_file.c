@@ -81,6 +81,7 @@ static bool take_number(struct reading *r, const struct key *key, const char *te
 {
     double number;
 
+    sgc_assert(key->words == NULL && key->min <= key->max);
     if (!parse_number(text, &number) || (key->whole && number != floor(number)))
         return refuse(r, "%s %s: expected %s; write only the number, the unit is in the key's name", key->name, text,
                       key->whole ? "a whole number" : "a number");
@@ -96,6 +97,7 @@ static bool take_word(struct reading *r, const struct key *key, const char *text
     size_t length = strlen(text);
     int which = 0;
 
+    sgc_assert(key->words != NULL);
     for (const char *at = key->words; at != NULL; which++) {
         if (strncmp(at, text, length) == 0 && (at[length] == '|' || at[length] == '\0') && length > 0) {
             *variable_of(r->machine, key) = which;
@@ -118,6 +120,7 @@ static bool take_name(struct reading *r, const char *text)
 
 static int find_key(const char *name)
 {
+    sgc_assert(name != NULL);
     for (int k = 0; k < KEYS; k++)
         if (strcmp(keys[k].name, name) == 0)
             return k;
@@ -219,6 +222,7 @@ bool sgc_machine_find(const char *name, const char *folder, char *path, size_t s
 {
     bool cut = (size_t)snprintf(path, size, "%s", name) >= size;
 
+    sgc_assert(size > 0 && message != NULL);
     if (!cut && (strchr(name, '/') != NULL || access(path, F_OK) == 0))
         return true;
     cut = (size_t)snprintf(path, size, "%s/%s.machine", folder, name) >= size;

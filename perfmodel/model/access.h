@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "mark/contention_rules.h"
+#include "mark/team/contention_rules.h"
 
 /* One access, which lies within a line.  node: where the memory is. */
 struct sgc_access {

@@ -5,6 +5,7 @@
 #include "mark/edge.h"
 #include "mark/edge_bits.h"
 #include "mark/work/termination.h"
+#include "platform/compiler.h"
 #include "platform/platform.h"
 
 enum { PIECE = 256 };           /* bytes that are scanned in one go; more is halved */
@@ -19,7 +20,7 @@ struct endo_marker {
 
 /* How many are busy, counted under a lock ([Endo] 3.4.3: what flags were put in the place of). */
 struct counter {
-    _Alignas(SGC_TERMINATION_LINE) struct sgc_futex_lock lock;
+    _Alignas(SGC_CACHE_LINE_PAIR) struct sgc_futex_lock lock;
     sgc_a32_t busy;
 };
 
@@ -67,7 +68,8 @@ static bool is_over(uint32_t i)
 
 /* ---- marking ---- */
 
-/* The words of a piece wait on the stack; it has room for more than any heap of a simulation brings there. */
+/* The words of a piece wait on the stack; it has room for more than any heap of a simulation brings
+ * there. */
 static void push(struct endo_marker *m, uintptr_t start, size_t bytes)
 {
     if (!sgc_deque_push(&m->stack, start, bytes))
@@ -179,6 +181,7 @@ static bool steal_from(uint32_t i, uint32_t victim)
 
 static uint32_t any_below(struct endo_marker *m, uint32_t n)
 {
+    sgc_assert(n != 0);
     m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)((m->random >> 32) * n >> 32);
 }

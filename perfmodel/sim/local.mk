@@ -32,7 +32,6 @@ libsgcsim_la_SOURCES = $(sim_sources) $(mark_sources) \
 	alloc/pages/page.c \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
-	platform/quiet_write_linux.c \
 	platform/report.c
 libsgcsim_la_CPPFLAGS = -include $(top_srcdir)/perfmodel/sim/atomics.h $(AM_CPPFLAGS)
 libsgcsim_la_LIBADD = libsgcmodel.la
@@ -42,15 +41,5 @@ perfmodel_tools_sgc_simulate_SOURCES = perfmodel/tools/sgc-simulate.c $(tool_sou
 perfmodel_tools_sgc_simulate_LDADD = libsgcsim.la
 perfmodel_tools_sgc_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SIMULATE_VERSION='"$(PACKAGE_VERSION)"' \
 	-DSGC_MACHINES='"$(machinesdir)"'
-
-unit_tests += tests/unit/perfmodel/test_sim tests/unit/perfmodel/test_sim_memory tests/unit/perfmodel/test_sim_rules \
-	tests/unit/perfmodel/test_sim_stream
-test_headers += tests/lib/shapes.h
-script_tests += tests/check/check_sim
-tests_unit_perfmodel_test_sim_LDADD = libsgcsim.la
-tests_unit_perfmodel_test_sim_memory_LDADD = libsgcsim.la
-tests_unit_perfmodel_test_sim_stream_LDADD = libsgcsim.la
-tests_unit_perfmodel_test_sim_rules_LDADD = libsgcsim.la
-tests_unit_perfmodel_test_sim_rules_CPPFLAGS = $(libsgcsim_la_CPPFLAGS)
 
 dist_man_MANS += doc/man/sgc-simulate.1

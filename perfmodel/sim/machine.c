@@ -55,6 +55,7 @@ static struct sgc_sim_costs costs_of(const struct sgc_machine_costs *c)
 
 static struct sgc_sim_memory memory_of(const struct sgc_machine *file, enum sgc_miss_class class)
 {
+    sgc_assert(class < SGC_MISS_CLASSES);
     return (struct sgc_sim_memory){
         file->latency_ns[class][SGC_NEAR], file->latency_ns[class][SGC_FAR], file->occupancy_ns[class],
     };

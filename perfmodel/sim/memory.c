@@ -12,8 +12,8 @@ enum { CHUNK_LOG = 20, NO_NODE = UINT16_MAX };
 
 enum { NOBODY = 0, SEVERAL = UINT16_MAX };
 
-/* Of a line: how often it was written; the only marker that has had it since, plus 1, or NOBODY, or SEVERAL; has it been
- * written by its owner? */
+/* Of a line: how often it was written; the only marker that has had it since, plus 1, or NOBODY, or
+ * SEVERAL; has it been written by its owner? */
 struct line {
     uint32_t version;
     uint16_t owner;
@@ -48,7 +48,8 @@ static struct {
     uint32_t markers;
     unsigned line_log, os_page_log;
     uint64_t sets;              /* a power of two */
-    uint64_t *way[SGC_SIM_REQUESTS];            /* S_L, by the nodes of the marker and of the line */
+    uint64_t *way[SGC_SIM_REQUESTS];            /* S_L, by the nodes of the marker and of the
+                                                 * line */
     uint64_t occupied[SGC_SIM_REQUESTS], handover[2], stream;
     struct chunk *chunk;
     size_t chunks;
@@ -61,11 +62,13 @@ static struct {
 
 static uint64_t picoseconds(double ns)
 {
+    sgc_assert(ns >= 0);
     return (uint64_t)(ns * 1000 + 0.5);
 }
 
 static unsigned log_of(uint64_t power)
 {
+    sgc_assert(power != 0);
     return 63u - (unsigned)__builtin_clzll(power);
 }
 
@@ -92,6 +95,7 @@ static bool set_times(const struct sgc_sim_machine *m)
 
 static bool make_cache(struct cache *cache)
 {
+    sgc_assert(memory.sets != 0 && memory.machine.ways != 0 && memory.machine.in_flight != 0);
     *cache = (struct cache){
         .copy = calloc(memory.sets * memory.machine.ways, sizeof *cache->copy),
         .flight = calloc(memory.machine.in_flight, sizeof *cache->flight),
@@ -302,6 +306,7 @@ bool sgc_sim_memory_hit(uint32_t marker, size_t offset, bool write, uint64_t now
 
 static uint64_t way_to(uint32_t marker, uint32_t node, enum sgc_sim_request request)
 {
+    sgc_assert(node < memory.machine.nodes && request < SGC_SIM_REQUESTS);
     return memory.way[request][sgc_sim_node_of(marker) * memory.machine.nodes + node];
 }
 
@@ -323,7 +328,8 @@ static uint64_t serve(uint32_t marker, uint32_t node, enum sgc_sim_request reque
     return start + memory.occupied[request];
 }
 
-/* The time for which a line comes from the cache that has written it, where a machine does it so; 0: it comes from its home. */
+/* The time for which a line comes from the cache that has written it, where a machine does it so;
+ * 0: it comes from its home. */
 static uint64_t handed_over(uint32_t marker, const struct line *line)
 {
     bool elsewhere = line->written && line->owner != marker + 1;
@@ -348,6 +354,7 @@ static void keep(uint32_t marker, size_t offset, bool write, uint64_t done)
 
     if (memory.stream != 0)
         sgc_sim_stream_goes_on(&memory.cache[marker].prefetcher, number);
+    sgc_assert(marker < memory.markers);
     sgc_assert(copy->number == number + 1 || find(&memory.cache[marker], number) == NULL);
     if (write)
         line->version++;
@@ -363,7 +370,8 @@ uint64_t sgc_sim_memory_way(uint32_t marker, size_t offset, enum sgc_sim_request
     return way_to(marker, sgc_sim_home_of(marker, offset), request);
 }
 
-/* When the marker has a line that it asks for at `now`, and whose request has `left` of its way to the node still to go. */
+/* When the marker has a line that it asks for at `now`, and whose request has `left` of its way to
+ * the node still to go. */
 static uint64_t answer(uint32_t marker, size_t offset, enum sgc_sim_request request, uint64_t now, uint64_t left)
 {
     uint64_t handed = handed_over(marker, line_at(offset)), served;
@@ -403,6 +411,7 @@ uint64_t sgc_sim_memory_ask(uint32_t marker, size_t offset, bool write, uint64_t
     struct cache *cache = &memory.cache[marker];
     uint64_t *flight, ready, wait, way;
 
+    sgc_assert(marker < memory.markers);
     if (memory.machine.in_flight <= 1 || sgc_sim_memory_hit(marker, offset, write, now, &ready))
         return now;
     flight = free_flight(cache, now);

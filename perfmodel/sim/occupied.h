@@ -2,9 +2,9 @@
 /*
  * When a memory node is busy: stretches of time, in order, with room between them.
  *
- * Requests that somebody waits for are known when they arrive, and served in that order.  Those that are asked for ahead are
- * known when they are made, and arrive later.  Each is served at the first time from its arrival on at which the node is free
- * for long enough.
+ * Requests that somebody waits for are known when they arrive, and served in that order.  Those
+ * that are asked for ahead are known when they are made, and arrive later.  Each is served at the
+ * first time from its arrival on at which the node is free for long enough.
  */
 #ifndef SGC_PERFMODEL_SIM_OCCUPIED_H
 #define SGC_PERFMODEL_SIM_OCCUPIED_H
@@ -31,6 +31,7 @@ static inline void sgc_sim_occupied_forget(struct sgc_sim_occupied *o, uint64_t 
 {
     uint32_t past = 0;
 
+    sgc_assert(o->count <= SGC_SIM_STRETCHES);
     while (past < o->count && o->at[past].to <= now)
         past++;
     if (past == 0)

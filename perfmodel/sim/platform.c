@@ -6,8 +6,9 @@
 
 #include "alloc/small/cache.h"
 #include "perfmodel/sim/schedule.h"
+#include "platform/compiler.h"
 #include "platform/find_pointers.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -26,7 +27,7 @@ bool sgc_sim_platform_begin(size_t bytes)
     size_t align = (size_t)4 << 20;
     char *start;
 
-    sgc_assert(bytes % OS_PAGE == 0);
+    sgc_assert(bytes != 0 && bytes % OS_PAGE == 0);
     sgc_sim_platform_end();
     start = mmap(NULL, bytes + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
@@ -212,11 +213,10 @@ void sgc_section_used_inside(const struct sgc_section *self)
 
 /* ---- words of objects: platform/find_pointers.h ---- */
 
-enum { LINE = 64 };                 /* where a machine has longer ones, some are looked at twice */
-
+/* Where a machine has longer ones, some are read twice. */
 static uintptr_t next_line(uintptr_t address)
 {
-    return sgc_round_down(address, LINE) + LINE;
+    return sgc_round_down(address, SGC_CACHE_LINE) + SGC_CACHE_LINE;
 }
 
 /* A look at each line, and the words that are in it. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The prefetcher of a processor of today, for one simulated marker: who misses one line after the other gets the next ones as
- * fast as they stream.  It follows so many streams at once, upwards; the one that went on longest ago makes room for a new one.
+ * The prefetcher of a processor of today, for one simulated marker: who misses one line after the
+ * other gets the next ones as fast as they stream.  It follows so many streams at once, upwards;
+ * the one that went on longest ago makes room for a new one.
  */
 #ifndef SGC_PERFMODEL_SIM_PREFETCHER_H
 #define SGC_PERFMODEL_SIM_PREFETCHER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "platform/report.h"
 
 enum { SGC_SIM_STREAMS = 16 };
 
@@ -44,6 +47,7 @@ static inline void sgc_sim_stream_goes_on(struct sgc_sim_prefetcher *p, uint64_t
 
     if (stream == SGC_SIM_STREAMS)
         stream = sgc_sim_oldest_stream(p);
+    sgc_assert(stream < SGC_SIM_STREAMS);
     p->next[stream] = line + 1;
     p->used[stream] = ++p->turn;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "perfmodel/sim/restore.h"
-#include "mark/team.h"
+#include "mark/team/team.h"
 
 struct sgc_sim_preset {
     const char *name;

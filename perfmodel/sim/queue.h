@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn it is: numbers, each with a time, and the one with the earliest first; of two with the same time the lower number.
+ * Whose turn it is: numbers, each with a time, and the one with the earliest first; of two with the
+ * same time the lower number.
  */
 #ifndef SGC_PERFMODEL_SIM_QUEUE_H
 #define SGC_PERFMODEL_SIM_QUEUE_H
@@ -13,7 +14,8 @@
 
 struct sgc_sim_queue {
     uint32_t count;
-    uint32_t number[SGC_SIM_MARKERS_MAX];           /* a heap: each comes before those at 2i+1 and 2i+2 */
+    uint32_t number[SGC_SIM_MARKERS_MAX];           /* a heap: each comes before those at 2i+1 and
+                                                     * 2i+2 */
     uint32_t place[SGC_SIM_MARKERS_MAX];            /* by number: where it is, plus 1; 0: nowhere */
     uint64_t time[SGC_SIM_MARKERS_MAX];             /* by number */
 };
@@ -25,6 +27,7 @@ static inline bool sgc_sim_queue_before(const struct sgc_sim_queue *q, uint32_t 
 
 static inline void sgc_sim_queue_put(struct sgc_sim_queue *q, uint32_t place, uint32_t number)
 {
+    sgc_assert(place < SGC_SIM_MARKERS_MAX && number < SGC_SIM_MARKERS_MAX);
     q->number[place] = number;
     q->place[number] = place + 1;
 }

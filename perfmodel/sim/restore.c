@@ -17,6 +17,7 @@ static size_t root_bytes(const struct sgc_graph_range *range)
 {
     uint64_t roots = range[1].first_root - range->first_root;
 
+    sgc_assert(range->first_root <= range[1].first_root);
     return range->lo != 0 ? sgc_round_up(range->bytes, 8) : roots * 8;
 }
 
@@ -24,6 +25,7 @@ static size_t memory_wanted(const struct sgc_graph *graph, uint32_t markers)
 {
     size_t heap = (size_t)(graph->arenas + 1) << SGC_ARENA_LOG, bytes = heap + heap / 8 + markers * MARKER_ROOM + ROOM;
 
+    sgc_assert(markers != 0 && bytes > heap);
     for (uint32_t i = 0; i < graph->ranges; i++)
         bytes += root_bytes(&graph->range[i]) + 4096;
     bytes += graph->procedure_edges * sizeof(uintptr_t) + 4096;
@@ -47,6 +49,7 @@ static bool make_heap(const struct sgc_graph *graph)
 
 static uint32_t kind_of(const struct sgc_graph *graph, const struct sgc_graph_page *page)
 {
+    sgc_assert(page->kind < graph->kinds);
     return graph->kind[page->kind].scan == SGC_GRAPH_SCAN_NOTHING ? SGC_KIND_POINTER_FREE : SGC_KIND_CONSERVATIVE;
 }
 
@@ -57,6 +60,7 @@ static const char *small_page(const struct sgc_graph *graph, uint32_t number)
     const struct sgc_graph_page *page = &graph->page[number];
     uint32_t granules = (uint32_t)(page->object_bytes / SGC_GRANULE), cls;
 
+    sgc_assert(number < graph->pages && page->is == SGC_GRAPH_PAGE_SMALL);
     if (granules == 0 || page->object_bytes > SGC_SMALL_MAX || page->object_bytes % SGC_GRANULE != 0)
         return "the objects of a page have an impossible size";
     cls = sgc_class_for(granules);
@@ -72,6 +76,7 @@ static const char *span(const struct sgc_graph *graph, uint32_t number)
     const struct sgc_graph_page *page = &graph->page[number];
     struct sgc_page *d = &sgc_heap.pages[number];
 
+    sgc_assert(number < graph->pages && page->is == SGC_GRAPH_PAGE_SPAN);
     if (page->pages == 0 || page->pages > graph->pages - number || page->object_bytes > (uint64_t)page->pages * SGC_PAGE)
         return "a large object does not fit into its pages";
     sgc_page_set_kind(d, kind_of(graph, page));
@@ -139,6 +144,7 @@ struct left {
 
 static uintptr_t aim_of(const struct sgc_graph *graph, uint64_t edge)
 {
+    sgc_assert(edge < graph->edges);
     return sgc_heap.base + (graph->aim != NULL ? graph->aim[edge] : graph->object[graph->edge[edge].target].offset);
 }
 
@@ -184,6 +190,7 @@ static bool begin_left(const struct sgc_graph *graph, struct left *left)
 
 static void end_left(struct left *left, struct sgc_sim_heap *heap)
 {
+    sgc_assert(left->used <= left->room);
     if (left->used != 0)
         heap->range[heap->ranges++] = (struct sgc_sim_range){
             (uintptr_t)left->words, (uintptr_t)(left->words + left->used), 0,
@@ -216,6 +223,7 @@ static const char *restore_range(const struct sgc_graph *graph, const struct sgc
     size_t bytes = root_bytes(range);
     uintptr_t *words;
 
+    sgc_assert(heap->ranges <= graph->ranges);
     if ((SGC_GRAPH_BIT(range->root) & SGC_GRAPH_MARK_ROOTS) == 0 || bytes == 0)
         return NULL;
     words = sgc_mem_obtain(bytes);

@@ -82,6 +82,7 @@ static void wait_for_turn(void)
     struct task *self = state.now;
     uint32_t number = sgc_sim_self(), first;
 
+    sgc_assert(self != NULL && state.queue.place[number] == 0);
     if (state.queue.count == 0)
         return;
     first = state.queue.number[0];
@@ -117,6 +118,7 @@ static void enter(void)
 
 static uint64_t picoseconds(double ns)
 {
+    sgc_assert(ns >= 0);
     return (uint64_t)(ns * 1000 + 0.5);
 }
 
@@ -153,6 +155,7 @@ static void release_stacks(uint32_t count)
 
 static void begin(const struct sgc_sim_tasks *tasks)
 {
+    sgc_assert(tasks->body != NULL && tasks->machine != NULL);
     state.tasks = *tasks;
     state.queue = (struct sgc_sim_queue){ .count = 0 };
     state.sleeps = state.ended = 0;
@@ -195,6 +198,7 @@ bool sgc_sim_run(const struct sgc_sim_tasks *tasks, uint64_t *time)
 
 static void spend(uint64_t time)
 {
+    sgc_assert(state.now != NULL);
     state.now->clock += time;
     sgc_sim_figures_of(sgc_sim_self())->computing += time;
 }
@@ -253,6 +257,7 @@ static struct task *longest_asleep(const void *word)
 {
     struct task *found = NULL;
 
+    sgc_assert(word != NULL);
     for (uint32_t i = 0; i < state.tasks.count; i++) {
         struct task *task = &state.task[i];
 
@@ -301,6 +306,7 @@ static void ask(size_t offset, bool write)
 
 static void pass(uint64_t time)
 {
+    sgc_assert(state.now != NULL);
     sgc_sim_figures_of(sgc_sim_self())->missing += time;
     state.now->clock += time;
     wait_for_turn();

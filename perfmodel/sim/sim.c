@@ -89,7 +89,7 @@ static bool make_team(const struct sgc_sim_preset *preset, const struct sgc_sim_
     return true;
 }
 
-/* As a cycle does it: gc/collect/phases.c. */
+/* As a cycle does it: gc/collect/cycle.c. */
 static void lead(void)
 {
     struct sgc_marker *first = sgc_team_first(marking.team);
@@ -124,6 +124,7 @@ static void end_team(struct sgc_sim_work *work)
 
 static void add_up(const struct sgc_sim_options *options, const struct sgc_sim_work *work, struct sgc_sim_result *result)
 {
+    sgc_assert(result->nodes <= SGC_SIM_NODES_MAX && result->markers == options->markers);
     result->objects = work->objects;
     result->bytes = work->bytes;
     result->steals = work->steals;

@@ -6,6 +6,7 @@ static const char *check_pages(const struct sgc_graph *g)
 {
     uint32_t next = 0;
 
+    sgc_assert(g->kinds <= SGC_GRAPH_KINDS);
     for (uint32_t i = 0; i < g->pages; i++) {
         const struct sgc_graph_page *page = &g->page[i];
 
@@ -26,6 +27,7 @@ static const char *check_objects(const struct sgc_graph *g)
 {
     uint64_t end = 0, bytes = 0;
 
+    sgc_assert(g->object != NULL);
     for (uint32_t i = 0; i < g->objects; i++) {
         const struct sgc_graph_object *object = &g->object[i];
 
@@ -48,6 +50,7 @@ static const char *check_objects(const struct sgc_graph *g)
 
 static const char *check_edges(const struct sgc_graph *g)
 {
+    sgc_assert(g->object != NULL && g->geometry.word != 0);
     for (uint32_t i = 0; i < g->objects; i++) {
         uint64_t words = sgc_graph_bytes(g, i) / g->geometry.word;
 
@@ -66,6 +69,7 @@ static const char *check_edges(const struct sgc_graph *g)
 
 static const char *check_roots(const struct sgc_graph *g)
 {
+    sgc_assert(g->range != NULL);
     for (uint32_t i = 0; i < g->ranges; i++) {
         if (g->range[i].root >= SGC_GRAPH_ROOTS)
             return "the kind of a root is none";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap at the start of a mark, as a graph: from a snapshot (doc/snapshot-format.md), or made from arrays.
+ * The heap at the start of a mark, as a graph: from a snapshot (doc/snapshot-format.md), or made
+ * from arrays.
  *
  * Objects are numbered by their addresses, from 0.  All objects of a page have one size and one
  * kind, so an object's entry is small, and the rest is its page's.  Edges stand in the order of the
@@ -9,7 +10,8 @@
  * another word of the same object leads to the same one.  Edges that a procedure of the program's
  * has made stand behind them: those are in no word that is known, and maybe not in the object.
  *
- * Everything here is memory of malloc.  One thread fills a graph; when it is there it is only read, by any number of threads.
+ * Everything here is memory of malloc.  One thread fills a graph; when it is there it is only read,
+ * by any number of threads.
  */
 #ifndef SGC_PERFMODEL_SNAPSHOT_GRAPH_H
 #define SGC_PERFMODEL_SNAPSHOT_GRAPH_H
@@ -33,11 +35,15 @@ enum sgc_graph_root {
     SGC_GRAPH_THREAD_LOCAL,
     SGC_GRAPH_DATE,                     /* a date of short-term memory that is not over */
     SGC_GRAPH_UNCOLLECTABLE,            /* the object itself is one */
-    SGC_GRAPH_FINALIZATION,             /* it waits for its finalizer, or is a finalizer's data, or a strong toggle reference */
+    SGC_GRAPH_FINALIZATION,             /* it waits for its finalizer, or is a finalizer's data, or
+                                         * a strong toggle reference */
     SGC_GRAPH_HOOK,                     /* a hook of the program's has pushed or marked it */
-    SGC_GRAPH_PROCEDURE,                /* a mark procedure has found it in memory that is no object's */
-    SGC_GRAPH_FINALIZER,                /* the object has a finalizer: a cycle keeps it, after the mark, if nothing else does */
-    SGC_GRAPH_DISCLAIM,                 /* its kind has a disclaim procedure: a cycle keeps it as one with a finalizer */
+    SGC_GRAPH_PROCEDURE,                /* a mark procedure has found it in memory that is no
+                                         * object's */
+    SGC_GRAPH_FINALIZER,                /* the object has a finalizer: a cycle keeps it, after the
+                                         * mark, if nothing else does */
+    SGC_GRAPH_DISCLAIM,                 /* its kind has a disclaim procedure: a cycle keeps it as
+                                         * one with a finalizer */
     SGC_GRAPH_ROOTS
 };
 
@@ -52,7 +58,8 @@ const char *sgc_graph_root_name(enum sgc_graph_root root);
 
 /* Sizes are 1 << log bytes. */
 struct sgc_graph_geometry {
-    uint64_t base;                      /* address of the heap's first byte: offsets count from there */
+    uint64_t base;                      /* address of the heap's first byte: offsets count from
+                                         * there */
     uint64_t limit;                     /* bytes of the heap that were committed */
     uint32_t word;                      /* bytes */
     uint32_t granule_log, page_log, arena_log;
@@ -63,7 +70,8 @@ enum sgc_graph_scan { SGC_GRAPH_SCAN_NOTHING, SGC_GRAPH_SCAN_WORDS, SGC_GRAPH_SC
 struct sgc_graph_kind {
     uint8_t scan;                       /* enum sgc_graph_scan */
     bool uncollectable;
-    bool disclaims;                     /* a procedure is asked about dead objects: they are kept for it, */
+    bool disclaims;                     /* a procedure is asked about dead objects: they are kept
+                                         * for it, */
     bool keeps_contents;                /* with what they lead to */
 };
 
@@ -71,12 +79,16 @@ enum sgc_graph_page_is { SGC_GRAPH_PAGE_NONE, SGC_GRAPH_PAGE_SMALL, SGC_GRAPH_PA
 
 struct sgc_graph_page {
     uint64_t object_bytes;              /* of each of its objects; of a span: of its one */
-    uint64_t reach;                     /* of a span: words that point behind these first bytes do not keep it */
-    uint32_t first_object;              /* number of its first; of a page without: that of the next object */
+    uint64_t reach;                     /* of a span: words that point behind these first bytes do
+                                         * not keep it */
+    uint32_t first_object;              /* number of its first; of a page without: that of the next
+                                         * object */
     uint32_t objects;
     uint32_t pages;                     /* of a span; of a tail: pages back to the first */
-    uint16_t owner;                     /* number of the thread that has it; 0: nobody; in a graph without pages 0 */
-    uint16_t home;                      /* of the thread that was the first to use it since it has contents */
+    uint16_t owner;                     /* number of the thread that has it; 0: nobody; in a graph
+                                         * without pages 0 */
+    uint16_t home;                      /* of the thread that was the first to use it since it has
+                                         * contents */
     uint8_t is;                         /* enum sgc_graph_page_is */
     uint8_t kind;
     uint8_t cls;                        /* size class */
@@ -89,12 +101,15 @@ struct sgc_graph_object {
 
 struct sgc_graph_edge {
     uint32_t target;                    /* number of an object */
-    uint32_t word;                      /* where the word is in its object, in words from the first; or SGC_GRAPH_NO_WORD */
+    uint32_t word;                      /* where the word is in its object, in words from the first;
+                                         * or SGC_GRAPH_NO_WORD */
 };
 
-/* Root words that lie together: a range of memory, or what has no memory that the program knows (lo is 0 then). */
+/* Root words that lie together: a range of memory, or what has no memory that the program knows (lo
+ * is 0 then). */
 struct sgc_graph_range {
-    uint64_t lo;                        /* address; of memory that was copied to be read: of the copy */
+    uint64_t lo;                        /* address; of memory that was copied to be read: of the
+                                         * copy */
     uint64_t bytes;                     /* that a mark scans */
     uint64_t first_root;                /* its roots are those up to the next range's first */
     uint32_t thread;                    /* kernel's number of the thread whose it is; 0: nobody's */
@@ -102,7 +117,8 @@ struct sgc_graph_range {
 };
 
 struct sgc_graph_root_word {
-    uint64_t word;                      /* where in the range, in words; of ranges without memory: the how many-th */
+    uint64_t word;                      /* where in the range, in words; of ranges without memory:
+                                         * the how many-th */
     uint32_t target;                    /* number of an object */
     uint32_t range;
 };
@@ -113,20 +129,25 @@ struct sgc_graph {
     uint32_t objects;
     uint64_t edges;
     uint64_t bytes;                     /* of all objects */
-    uint64_t words;                     /* of objects, that lie in the heap's range: edges, and what leads to no object */
-    uint64_t procedure_objects;         /* there are whose words, or some of them, procedures decide of: they have no edges but
-                                         * what these have led to, and none if they were not reached */
+    uint64_t words;                     /* of objects, that lie in the heap's range: edges, and what
+                                         * leads to no object */
+    uint64_t procedure_objects;         /* there are whose words, or some of them, procedures decide
+                                         * of: they have no edges but what these have led to, and
+                                         * none if they were not reached */
     uint64_t procedure_edges;           /* without a word */
-    uint64_t by_hand;                   /* objects that the program has marked itself: nobody looks into them, so they have no
+    uint64_t by_hand;                   /* objects that the program has marked itself: nobody looks
+                                         * into them, so they have no edges */
+    struct sgc_graph_object *object;    /* objects + 1: the last one's first edge is the number of
                                          * edges */
-    struct sgc_graph_object *object;    /* objects + 1: the last one's first edge is the number of edges */
     struct sgc_graph_edge *edge;
-    uint64_t *aim;                      /* by edge: the heap's byte that the word points at; NULL unless it was asked for */
+    uint64_t *aim;                      /* by edge: the heap's byte that the word points at; NULL
+                                         * unless it was asked for */
 
     uint32_t ranges;
     uint64_t roots;
     uint64_t root_bytes;                /* that a mark scans, in all ranges */
-    struct sgc_graph_range *range;      /* ranges + 1: the last one's first root is the number of roots */
+    struct sgc_graph_range *range;      /* ranges + 1: the last one's first root is the number of
+                                         * roots */
     struct sgc_graph_root_word *root;   /* in the order in which the cycle comes to them */
 
     uint32_t pages;                     /* entries: from page 0 up to the last that is committed */
@@ -136,7 +157,8 @@ struct sgc_graph {
 
     uint32_t nodes;                     /* memory nodes of the machine that the snapshot is of */
     uint32_t arenas;
-    int16_t *node;                      /* by arena: where it has its home, -1: nowhere in particular; NULL: all of them */
+    int16_t *node;                      /* by arena: where it has its home, -1: nowhere in
+                                         * particular; NULL: all of them */
 
     uint64_t cycle;                     /* number of the collection; 0: made from arrays */
     uint64_t process;
@@ -158,10 +180,11 @@ enum { SGC_GRAPH_PROBLEM = 400 };
 bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, char problem[SGC_GRAPH_PROBLEM]);
 
 /*
- * Makes a graph from arrays, for tests and for shapes that no program has.  bytes[i]: of object i, a multiple of 16; edge[e]
- * leads from object from[e], in ascending order of from, to to[e]; the words that edges are in are the first ones of their
- * object, so bytes[i] must have room for them.  root[r] are numbers of objects, in one range of static data.  Objects
- * lie one behind the other in pages of one size each, in the order of their numbers.  False if there is no memory.
+ * Makes a graph from arrays, for tests and for shapes that no program has.  bytes[i]: of object i,
+ * a multiple of 16; edge[e] leads from object from[e], in ascending order of from, to to[e]; the
+ * words that edges are in are the first ones of their object, so bytes[i] must have room for them.
+ * root[r] are numbers of objects, in one range of static data.  Objects lie one behind the other in
+ * pages of one size each, in the order of their numbers.  False if there is no memory.
  */
 struct sgc_graph_arrays {
     uint32_t objects;
@@ -185,17 +208,20 @@ static inline uint32_t sgc_graph_page_of(const struct sgc_graph *g, uint32_t obj
 
 static inline uint64_t sgc_graph_bytes(const struct sgc_graph *g, uint32_t object)
 {
+    sgc_assert(sgc_graph_page_of(g, object) < g->pages);
     return g->page[sgc_graph_page_of(g, object)].object_bytes;
 }
 
 static inline uint32_t sgc_graph_kind_of(const struct sgc_graph *g, uint32_t object)
 {
+    sgc_assert(sgc_graph_page_of(g, object) < g->pages);
     return g->page[sgc_graph_page_of(g, object)].kind;
 }
 
 /* Has it words that a mark scans? */
 static inline bool sgc_graph_has_words(const struct sgc_graph *g, uint32_t object)
 {
+    sgc_assert(sgc_graph_kind_of(g, object) < g->kinds);
     return g->kind[sgc_graph_kind_of(g, object)].scan != SGC_GRAPH_SCAN_NOTHING;
 }
 
@@ -224,6 +250,7 @@ struct sgc_graph_reach {
 
 static inline bool sgc_graph_seen(const struct sgc_graph_reach *reach, uint32_t object)
 {
+    sgc_assert(reach->seen != NULL);
     return (reach->seen[object / 64] >> object % 64 & 1) != 0;
 }
 

@@ -31,6 +31,7 @@ static size_t read_plain(struct sgc_input *in, unsigned char *to, size_t bytes)
 {
     size_t first = in->ahead_bytes < bytes ? in->ahead_bytes : bytes;
 
+    sgc_assert(in->ahead_bytes <= sizeof in->ahead);
     memcpy(to, in->ahead, first);
     memmove(in->ahead, in->ahead + first, in->ahead_bytes - first);
     in->ahead_bytes -= first;
@@ -52,6 +53,7 @@ static size_t read_some(struct sgc_input *in, void *to, size_t bytes)
     if (problem != NULL)
         sgc_input_fail(in, "it cannot be unpacked (%s); " AGAIN, problem);
     in->at += count;
+    sgc_assert(count <= bytes);
     return in->failed ? 0 : count;
 }
 
@@ -67,6 +69,7 @@ static bool read_all(struct sgc_input *in, void *to, size_t bytes)
 
 static void begin_unpacking(struct sgc_input *in)
 {
+    sgc_assert(in->file != NULL && in->unpack == NULL);
     if (in->ahead_bytes != sizeof packed || memcmp(in->ahead, packed, sizeof packed) != 0)
         return;
     in->unpack = sgc_unpack_begin(in->file, in->ahead, in->ahead_bytes);
@@ -142,6 +145,7 @@ static bool read_block(struct sgc_input *in)
     uint32_t crc = sgc_snapshot_crc(&in->table, 0, head, offsetof(struct sgc_snapshot_head, crc));
 
     sgc_assert(in->has_next && in->used == in->bytes);
+    sgc_assert(head->bytes != 0 && head->bytes <= sizeof in->block);
     if (!read_all(in, in->block, head->bytes))
         return false;
     crc = sgc_snapshot_crc(&in->table, crc, in->block, head->bytes);
@@ -229,6 +233,7 @@ bool sgc_input_bytes(struct sgc_input *in, void *to, size_t count)
 {
     unsigned char *p = to;
 
+    sgc_assert(in->used <= in->bytes);
     while (count != 0 && !in->failed) {
         size_t some;
 

@@ -20,6 +20,7 @@ void *sgc_reader_add(struct sgc_reader *r, struct sgc_grown *array)
         array->of = of;
         array->capacity = capacity;
     }
+    sgc_assert(array->of != NULL && array->count < array->capacity);
     return (char *)array->of + array->each * array->count++;
 }
 
@@ -52,6 +53,7 @@ static bool finish(struct sgc_reader *r)
 
     if (object == NULL || range == NULL)
         return false;
+    sgc_assert(r->objects.count == (size_t)g->objects + 1);
     *object = (struct sgc_graph_object){ .offset = g->geometry.limit, .first_edge = r->edges.count };
     if (!sgc_reader_put_noted(r))
         return false;

@@ -10,6 +10,7 @@ static void read_pushed_words(struct sgc_reader *r, const struct sgc_reader_push
 {
     uint64_t words = pushed->bytes / r->g->geometry.word, place = 0, offset = 0;
 
+    sgc_assert(pushed->what <= SGC_SNAPSHOT_PUSHED_STACK);
     while (sgc_reader_next_word(r, words, &place, &offset, r->g->geometry.limit)) {
         struct sgc_reader_pushed_word *word = sgc_reader_add(r, &r->pushed_words);
 
@@ -72,12 +73,14 @@ static bool make_sets(struct sgc_reader *r)
 
 static void put_in(uint64_t *set, uint32_t object)
 {
+    sgc_assert(set != NULL);
     if (object != SGC_GRAPH_NONE)
         set[object / 64] |= UINT64_C(1) << object % 64;
 }
 
 static bool is_in(const uint64_t *set, uint32_t object)
 {
+    sgc_assert(set != NULL);
     return (set[object / 64] >> object % 64 & 1) != 0;
 }
 
@@ -118,6 +121,7 @@ static void add_noted(struct sgc_reader *r, uint32_t source, uint32_t target, ui
 {
     struct sgc_reader_noted *noted = target != SGC_GRAPH_NONE ? sgc_reader_add(r, &r->noted) : NULL;
 
+    sgc_assert(source < r->g->objects && (target < r->g->objects || target == SGC_GRAPH_NONE));
     if (noted != NULL)
         *noted = (struct sgc_reader_noted){ source, target, aim };
 }
@@ -136,6 +140,7 @@ static void read_item(struct sgc_reader *r, uint32_t source, uint64_t item, uint
     bool by_hand = item == SGC_SNAPSHOT_ITEM_MARK;
     uint32_t target;
 
+    sgc_assert(item == SGC_SNAPSHOT_ITEM_WORD || by_hand);
     if (offset >= r->g->geometry.limit) {
         sgc_input_fail(&r->in, "a procedure leads behind the heap, before byte %llu; write another snapshot",
                        (unsigned long long)r->in.at);
@@ -205,8 +210,9 @@ bool sgc_reader_noted(struct sgc_reader *r)
 
 /* ---- procedures: among the edges ---- */
 
-/* Of each object first its own edges, then the noted ones; neither, if nobody has looked into it.  `at`: by object, how many
- * noted ones come before those of that number; then, before those of the next. */
+/* Of each object first its own edges, then the noted ones; neither, if nobody has looked into it.
+ * `at`: by object, how many noted ones come before those of that number; then, before those of the
+ * next. */
 struct merge {
     const struct sgc_reader *r;
     uint64_t *at;
@@ -255,6 +261,7 @@ static void merge_object(struct merge *m, uint32_t object)
     const struct sgc_reader_noted *noted = m->r->noted.of;
     uint64_t from = o->first_edge;
 
+    sgc_assert(object < m->r->g->objects && from <= o[1].first_edge);
     o->first_edge = m->count;
     m->r->g->by_hand += is_closed(m->r, object);
     if (is_closed(m->r, object))
@@ -281,6 +288,7 @@ static bool get_memory(struct sgc_reader *r, struct merge *m)
 
 static void replace(struct sgc_grown *array, void *of, uint64_t count)
 {
+    sgc_assert(of != NULL);
     free(array->of);
     array->of = of;
     array->count = array->capacity = (size_t)count;
@@ -303,6 +311,7 @@ static bool any(const struct sgc_reader *r)
 {
     bool found = r->noted.count != 0;
 
+    sgc_assert(r->by_hand != NULL && r->contents != NULL);
     for (size_t i = 0; i <= r->g->objects / 64 && !found; i++)
         found = r->by_hand[i] != 0;
     return found;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sections that say what there is: header, kinds, distances, nodes, pages with their objects. */
+/* The sections that say what there is: header, kinds, distances, nodes, pages with their
+ * objects. */
 #include "perfmodel/snapshot/reader.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ static void *memory(struct sgc_reader *r, size_t count, size_t each)
 {
     void *of = calloc(count + 1, each);
 
+    sgc_assert(each != 0);
     if (of == NULL)
         sgc_input_fail(&r->in, "there is no memory for %zu entries of %zu bytes; free some, or raise the limit (ulimit -v)",
                        count, each);
@@ -39,7 +41,8 @@ static const struct number {
     [SGC_HEADER_SPLIT_BYTES] = { "the size of pieces", 0, UINT64_MAX },
 };
 
-/* Counts of a page's objects have 16 bits; and what memory is needed has to be in proportion to the file. */
+/* Counts of a page's objects have 16 bits; and what memory is needed has to be in proportion to the
+ * file. */
 static void check_geometry(struct sgc_reader *r)
 {
     const struct sgc_graph_geometry *geometry = &r->g->geometry;
@@ -109,6 +112,7 @@ bool sgc_reader_distances(struct sgc_reader *r)
     }
     while ((more = sgc_input_within(&r->in, "a distance", 0, page - 1 - distance)) != 0) {
         distance += more;
+        sgc_assert(distance < page);
         if (r->distances != NULL)
             r->distances[distance] = 1;
     }
@@ -119,6 +123,7 @@ static bool make_pages(struct sgc_reader *r)
 {
     uint64_t pages = r->g->geometry.limit >> r->g->geometry.page_log;
 
+    sgc_assert(r->g->page == NULL && r->bits_at == NULL);
     r->g->page = memory(r, (size_t)pages, sizeof *r->g->page);
     r->bits_at = memory(r, (size_t)pages, sizeof *r->bits_at);
     r->g->pages = r->g->page != NULL ? (uint32_t)pages : 0;
@@ -167,6 +172,7 @@ static bool add_slots(struct sgc_reader *r, uint32_t number, uint32_t first, uin
     uint64_t *bits = sgc_reader_add(r, &r->bits);
     uint16_t *before = bits != NULL ? sgc_reader_add(r, &r->before) : NULL;
 
+    sgc_assert(first % 64 == 0 && page->object_bytes != 0);
     if (before == NULL)
         return false;
     *bits = slots;
@@ -183,6 +189,7 @@ static void read_small(struct sgc_reader *r, uint32_t number)
     uint32_t granules = UINT32_C(1) << (r->g->geometry.page_log - r->g->geometry.granule_log), slots;
     uint64_t size;
 
+    sgc_assert(number < r->g->pages);
     page->cls = (uint8_t)sgc_input_within(&r->in, "a size class", 0, 255);
     size = sgc_input_within(&r->in, "granules of an object", 1, granules);
     slots = granules / (uint32_t)size;
@@ -203,7 +210,8 @@ static void read_small(struct sgc_reader *r, uint32_t number)
     }
 }
 
-#define OBJECT_BYTES_MAX (UINT64_C(1) << 35) /* bytes of an object: the numbers of its words have 32 bits */
+/* Bytes of an object: the numbers of its words have 32 bits. */
+#define OBJECT_BYTES_MAX (UINT64_C(1) << 35)
 
 static void read_span(struct sgc_reader *r, uint32_t number)
 {
@@ -225,6 +233,7 @@ static void read_span(struct sgc_reader *r, uint32_t number)
             .pages = i, .is = SGC_GRAPH_PAGE_TAIL, .kind = page->kind, .owner = page->owner, .home = page->home,
         };
     r->last = number + page->pages - 1;
+    sgc_assert(r->last < r->g->pages);
 }
 
 static void read_page(struct sgc_reader *r, uint32_t number)

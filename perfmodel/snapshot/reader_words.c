@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The sections with words: of objects, of roots, and what finalization keeps.  Which objects they lead to. */
+/* The sections with words: of objects, of roots, and what finalization keeps.  Which objects they
+ * lead to. */
 #include "perfmodel/snapshot/reader.h"
 
-/* ---- from a word to an object: as mark/edge.c, mark/edge_span.c and mark/scan.c do it ---- */
+/* ---- from a word to an object: as mark/edge.c and mark/scan.c do it ---- */
 
 /* Does a word count that points so far behind an object's first byte? */
 static bool counts(const struct sgc_reader *r, uint64_t distance, bool anywhere)
@@ -17,6 +18,7 @@ static uint32_t find_small(const struct sgc_reader *r, uint32_t number, uint64_t
     size_t at = r->bits_at[number] + slot / 64;
     uint64_t bits;
 
+    sgc_assert(page->is == SGC_GRAPH_PAGE_SMALL && page->object_bytes != 0);
     if (slot >= slots || !counts(r, inside - slot * page->object_bytes, anywhere))
         return SGC_GRAPH_NONE;
     sgc_assert(at < r->bits.count);
@@ -88,6 +90,7 @@ static void read_object(struct sgc_reader *r, uint32_t number, uint32_t object)
     struct sgc_graph_object *o = (struct sgc_graph_object *)r->objects.of + object;
     uint64_t words = page->object_bytes / r->g->geometry.word, place = 0, offset = o->offset;
 
+    sgc_assert(object < r->objects.count && page->kind < r->g->kinds);
     o->first_edge = r->edges.count;
     while (sgc_reader_next_word(r, words, &place, &offset, r->g->geometry.limit - 1))
         add_edge(r, offset, place - 1);
@@ -97,6 +100,7 @@ static void read_object(struct sgc_reader *r, uint32_t number, uint32_t object)
 
 static bool has_words(const struct sgc_reader *r, uint32_t number)
 {
+    sgc_assert(number < r->g->pages && r->g->page[number].kind < r->g->kinds);
     return r->g->page[number].objects != 0 && r->g->kind[r->g->page[number].kind].scan != SGC_GRAPH_SCAN_NOTHING;
 }
 
@@ -155,8 +159,8 @@ void sgc_reader_add_root(struct sgc_reader *r, uint32_t target, uint64_t word)
         *root = (struct sgc_graph_root_word){ word, target, (uint32_t)r->ranges.count - 1 };
 }
 
-/* Where interior pointers do not count in the heap, static data is looked at like the heap.  Elsewhere a word that equals an
- * object's first address may mean the end of the one before. */
+/* Where interior pointers do not count in the heap, static data is looked at like the heap.
+ * Elsewhere a word that equals an object's first address may mean the end of the one before. */
 void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t word, bool like_heap)
 {
     sgc_assert(offset <= r->g->geometry.limit);

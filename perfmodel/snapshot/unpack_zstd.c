@@ -6,6 +6,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "platform/report.h"
+
 enum { BYTES = 1 << 17, LEVEL = 3 };
 
 struct sgc_unpack {
@@ -43,6 +45,7 @@ struct sgc_unpack *sgc_unpack_begin(FILE *file, const void *first, size_t bytes)
 /* False at the end of the file. */
 static bool fill(struct sgc_unpack *u)
 {
+    sgc_assert(u->in.pos <= u->in.size && u->in.size <= sizeof u->bytes);
     if (u->in.pos < u->in.size)
         return true;
     u->in.size = fread(u->bytes, 1, sizeof u->bytes, u->file);
@@ -55,6 +58,7 @@ size_t sgc_unpack_read(struct sgc_unpack *u, void *to, size_t bytes, const char 
     ZSTD_outBuffer out = { to, bytes, 0 };
     bool goes_on = true;
 
+    sgc_assert(u->stream != NULL && to != NULL);
     *problem = NULL;
     while (goes_on && out.pos < out.size && *problem == NULL) {
         size_t before = out.pos;
@@ -65,7 +69,8 @@ size_t sgc_unpack_read(struct sgc_unpack *u, void *to, size_t bytes, const char 
         u->left = ZSTD_decompressStream(u->stream, &out, &u->in);
         if (ZSTD_isError(u->left))
             *problem = ZSTD_getErrorName(u->left);
-        goes_on = more || out.pos > before;     /* what the stream holds back comes without more of the file */
+        goes_on = more || out.pos > before;     /* what the stream holds back comes without more of
+                                                 * the file */
     }
     if (out.pos < out.size && u->left != 0 && *problem == NULL)
         *problem = "it ends in the middle of packed data";
@@ -87,6 +92,7 @@ static const char *pack_some(ZSTD_CCtx *context, ZSTD_inBuffer in, bool last, FI
     static char packed[BYTES];
     size_t left;
 
+    sgc_assert(context != NULL && in.pos <= in.size);
     do {
         ZSTD_outBuffer out = { packed, sizeof packed, 0 };
 
@@ -106,6 +112,7 @@ const char *sgc_pack(FILE *from, FILE *to)
     const char *problem = context == NULL ? "no memory" : NULL;
     size_t count = sizeof bytes;
 
+    sgc_assert(from != NULL && to != NULL);
     if (problem == NULL) {
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
         ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);

@@ -16,6 +16,7 @@ _Noreturn void sgc_tool_fail(int status, const char *format, ...)
     char line[8192];
     va_list args;
 
+    sgc_assert(status == SGC_TOOL_FAILED || status == SGC_TOOL_MISUSED);
     fflush(stdout);
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
@@ -41,6 +42,7 @@ static uint64_t number_at(const char *option, const char *all, const char *at, u
 {
     uint64_t value;
 
+    sgc_assert(min <= max);
     errno = 0;
     value = strtoull(at, end, 10);
     if (*end == at || at[0] < '0' || at[0] > '9' || errno != 0 || value < min || value > max)
@@ -53,6 +55,7 @@ uint64_t sgc_tool_number(const char *option, const char *text, uint64_t min, uin
     char *end;
     uint64_t value = number_at(option, text, text, min, max, &end);
 
+    sgc_assert(value >= min && value <= max);
     if (*end != '\0')
         sgc_tool_fail(SGC_TOOL_MISUSED, "%s %s: expected one number, with nothing behind it", option, text);
     return value;
@@ -63,6 +66,7 @@ void sgc_tool_numbers(const char *option, const char *list, uint32_t max, void (
     const char *at = list;
     char *end;
 
+    sgc_assert(max >= 1 && take != NULL);
     for (;; at = end + 1) {
         uint64_t first = number_at(option, list, at, 1, max, &end), last = first;
 

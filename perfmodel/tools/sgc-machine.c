@@ -14,7 +14,7 @@
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/tools/command_line.h"
 #include "perfmodel/tools/output.h"
-#include "platform/topology.h"
+#include "platform/nodes/topology.h"
 
 enum { FAILED = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED, ENOUGH_PROCESSORS = 8 };
 
@@ -60,6 +60,7 @@ static double larger(double a, double b)
 /* A processor of that node; the first one if it is of none. */
 static int cpu_of_node(int node)
 {
+    sgc_assert(cpus > 0);
     for (int i = 0; i < cpus; i++)
         if (topology.node_of[cpu[i]] == node)
             return cpu[i];
@@ -74,6 +75,7 @@ static void read_system(void)
     sgc_topology_read_allowed(&topology, "/sys", "/proc/self/status");
     machine.nodes = topology.nodes <= cpus ? topology.nodes : 1;
     machine.processors = cpus - cpus % (int)machine.nodes;
+    sgc_assert(machine.nodes >= 1 && machine.processors >= machine.nodes);
     machine.placement = SGC_PLACED_FIRST_TOUCH;
     machine.network = SGC_NETWORK_FLAT;
     machine.nodes_a_router = 1;
@@ -87,12 +89,14 @@ static void read_system(void)
     for (int i = 0; i < machine.caches; i++)
         if (machine.cache[i].shared_by > machine.processors)
             machine.cache[i].shared_by = machine.processors;
+    sgc_assert(machine.caches >= 1 && machine.caches <= SGC_MACHINE_CACHES);
 }
 
 static double chase(size_t bytes, bool rmw, int home)
 {
     struct sgc_bench_chase c = { bytes, 64, true, rmw, home, cpu[0] };
 
+    sgc_assert(bytes > 0 && cpus > 0);
     return measured(sgc_bench_chase(&c));
 }
 
@@ -100,6 +104,7 @@ static void measure_caches(void)
 {
     double before = 0;
 
+    sgc_assert(machine.caches >= 1);
     for (int i = 0; i < machine.caches; i++) {
         before = larger(before, chase((size_t)machine.cache[i].bytes / 2, false, cpu[0]));
         machine.cache[i].hit_ns = before;
@@ -113,19 +118,22 @@ static void measure_latencies(void)
     int far = machine.nodes > 1 ? cpu_of_node((topology.node_of[cpu[0]] + 1) % topology.nodes) : cpu[0];
     double *read = machine.latency_ns[SGC_MISS_READ], *rmw = machine.latency_ns[SGC_MISS_RMW];
 
+    sgc_assert(machine.caches >= 1 && machine.nodes >= 1);
     read[SGC_NEAR] = larger(chase(memory, false, cpu[0]), machine.cache[machine.caches - 1].hit_ns);
     read[SGC_FAR] = machine.nodes > 1 ? larger(chase(memory, false, far), read[SGC_NEAR]) : read[SGC_NEAR];
     rmw[SGC_NEAR] = larger(chase(memory, true, cpu[0]), read[SGC_NEAR]);
     rmw[SGC_FAR] = larger(machine.nodes > 1 ? chase(memory, true, far) : rmw[SGC_NEAR], larger(rmw[SGC_NEAR], read[SGC_FAR]));
 }
 
-/* All processors together get a line in so many nanoseconds, so that is the longest that a node can be busy with one. */
+/* All processors together get a line in so many nanoseconds, so that is the longest that a node can
+ * be busy with one. */
 static void measure_rates(void)
 {
     double alone = measured(sgc_bench_independent(memory / 2, false, cpu, 1));
     double read = measured(sgc_bench_independent(memory / 2, false, cpu, cpus)) * machine.nodes;
     double rmw = measured(sgc_bench_independent(memory / 2, true, cpu, cpus)) * machine.nodes;
 
+    sgc_assert(alone > 0 && read > 0 && rmw > 0);
     machine.misses_in_flight = larger(1, machine.latency_ns[SGC_MISS_READ][SGC_NEAR] / alone);
     machine.occupancy_ns[SGC_MISS_READ] = read;
     machine.occupancy_ns[SGC_MISS_RMW] = larger(rmw, read);
@@ -153,6 +161,7 @@ static void measure_handover(void)
 {
     double *handover = machine.handover_ns;
 
+    sgc_assert(cpus >= 1);
     for (int i = 1; i<cpus; i += cpus> ENOUGH_PROCESSORS ? cpus / ENOUGH_PROCESSORS : 1) {
         double ns = measured(sgc_bench_handover(cpu[0], cpu[i]));
 
@@ -211,6 +220,7 @@ static const struct {
 static const char *source(void *arg, const char *key)
 {
     (void)arg;
+    sgc_assert(key != NULL);
     if ((doubts.edge && strcmp(key, "edge_ns") == 0) || (doubts.steal && strcmp(key, "steal_ns") == 0) ||
         (doubts.procedure && strcmp(key, "procedure_edge_ns") == 0))
         return "bound: it could not be told from the noise of measuring; measure again when nothing else runs";
@@ -229,6 +239,7 @@ static void write_file(const char *output)
     time_t now = time(NULL);
     char day[32];
 
+    sgc_assert(machine.name[0] != '\0');
     if (file == NULL)
         sgc_tool_fail(FAILED, "%s: cannot be written (%s); name a file in a folder that can", output, strerror(errno));
     strftime(day, sizeof day, "%Y-%m-%d", gmtime(&now));
@@ -251,6 +262,7 @@ static bool can_be_shown(const char *name)
 {
     char same[sizeof machine.name];
 
+    sgc_assert(strlen(name) < sizeof same);
     return strcmp(sgc_make_shown(strcpy(same, name)), name) == 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sgc-predict SNAPSHOT --machine FILE: how long the mark of a heap snapshot would take on a machine, by the number of
- * processors.
+ * sgc-predict SNAPSHOT --machine FILE: how long the mark of a heap snapshot would take on a
+ * machine, by the number of processors.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +60,7 @@ static int choose(const char *option, const char *text, const char *a, const cha
 {
     const char *const words[] = { a, b, c };
 
+    sgc_assert(option != NULL && text != NULL && a != NULL && b != NULL);
     for (int i = 0; i < 3; i++)
         if (words[i] != NULL && strcmp(text, words[i]) == 0)
             return i;
@@ -71,18 +72,21 @@ static void add(void *settings, uint32_t processors)
 {
     struct settings *s = settings;
 
+    sgc_assert(processors >= 1 && processors <= SGC_MACHINE_PROCESSORS);
     s->processors = obtained(realloc(s->processors, (s->count + 1) * sizeof *s->processors));
     s->processors[s->count++] = processors;
 }
 
 static void take_list(struct settings *s, const char *list)
 {
+    sgc_assert(list != NULL);
     s->count = 0;
     sgc_tool_numbers("--processors", list, SGC_MACHINE_PROCESSORS, add, s);
 }
 
 static bool take_option(struct settings *s, const char *name, const char *value)
 {
+    sgc_assert(name != NULL && value != NULL);
     if (strcmp(name, "--machine") == 0)
         s->machine = value;
     else if (strcmp(name, "--processors") == 0)
@@ -152,6 +156,7 @@ static void default_list(struct settings *s, const struct sgc_machine *m)
 {
     uint32_t all = (uint32_t)m->processors;
 
+    sgc_assert(s->count == 0 && all >= 1);
     for (uint32_t p = 1; p < all; p *= 2)
         add(s, p);
     add(s, all);
@@ -187,6 +192,7 @@ static void fill_columns(const struct sgc_prediction *p, const struct sgc_predic
     };
 
     memcpy(c, all, sizeof all);
+    sgc_assert(c[0].value >= 1 && one->processors == 1);
 }
 
 /* Columns that are separated by tabs need no width. */
@@ -194,11 +200,13 @@ static int width(const struct settings *s, const struct column *c)
 {
     int length = (int)strlen(c->name);
 
+    sgc_assert(length > 0 && c->digits >= 0);
     return s->tsv ? 0 : length > 9 ? length : 9;
 }
 
 static const char *separator(const struct settings *s, int i)
 {
+    sgc_assert(i >= 0 && i < COLUMNS);
     if (i == 0)
         return "";
     return s->tsv ? "\t" : " ";
@@ -206,6 +214,7 @@ static const char *separator(const struct settings *s, int i)
 
 static void print_head(const struct settings *s, const struct column *c, int columns)
 {
+    sgc_assert(columns > 0 && columns <= COLUMNS);
     for (int i = 0; i < columns; i++)
         printf("%s%*s", separator(s, i), width(s, &c[i]), c[i].name);
     printf("\n");
@@ -213,6 +222,7 @@ static void print_head(const struct settings *s, const struct column *c, int col
 
 static void print_row(const struct settings *s, const struct column *c, int columns)
 {
+    sgc_assert(columns > 0 && columns <= COLUMNS);
     for (int i = 0; i < columns; i++)
         printf("%s%*.*f", separator(s, i), width(s, &c[i]), c[i].digits, c[i].value);
     printf("\n");
@@ -223,6 +233,7 @@ static void print_table(const struct settings *s)
     struct sgc_prediction one, p;
     struct column c[COLUMNS];
 
+    sgc_assert(s->count != 0);
     if (!sgc_predict(&s->of, 1, &one))
         obtained(NULL);
     for (size_t i = 0; i < s->count; i++) {
@@ -244,6 +255,7 @@ static struct sgc_marking marking(const struct settings *s, uint32_t *share)
     double bytes = (double)s->of.work->bytes, rate = sgc_machine_last(m)->line_bytes * 1000 / m->occupancy_ns[SGC_MISS_READ];
     struct sgc_prediction one;
 
+    sgc_assert(s->of.node_bytes != NULL && bytes > 0);
     if (m->nodes > SGC_MARK_NODES)
         sgc_tool_fail(MISUSED, "--choices: SGC counts %d memory nodes at most, and %s has %.0f", (int)SGC_MARK_NODES, m->name,
                       m->nodes);
@@ -263,6 +275,7 @@ static void print_choices(const struct settings *s)
     uint32_t share[SGC_MARK_NODES], enough;
     struct sgc_marking known = marking(s, share);
 
+    sgc_assert(s->count != 0 && known.nodes >= 1);
     for (size_t i = 0; i < s->count; i++) {
         uint32_t max = s->processors[i];
 
@@ -289,6 +302,7 @@ static void print_notes(const struct settings *s)
     uint32_t enough, max = (uint32_t)s->of.machine->processors;
     char snapshot[4096];
 
+    sgc_assert(s->of.machine->occupancy >= SGC_KNOWN_MEASURED && s->of.machine->occupancy <= SGC_KNOWN_ASSUMED);
     sgc_quote(s->snapshot, strlen(s->snapshot), snapshot, sizeof snapshot);
     printf("# %s on %s: S_O is %s\n", snapshot, s->of.machine->name, known[(int)s->of.machine->occupancy]);
     printf("# objects %llu, bytes %llu, words %llu, edges %llu, pieces %llu, largest %llu\n", (unsigned long long)w->objects,
@@ -309,6 +323,7 @@ static void read_machine(const struct settings *s, struct sgc_machine *m)
 {
     char path[4096], message[SGC_MACHINE_MESSAGE];
 
+    sgc_assert(s->machine != NULL);
     if (!sgc_machine_find(s->machine, SGC_MACHINES, path, sizeof path, message) || !sgc_machine_read(m, path, message))
         sgc_tool_fail(BAD_INPUT, "%s", message);
 }
@@ -321,6 +336,7 @@ static void inspect(struct settings *s, const struct sgc_graph *g, const struct 
     struct sgc_homes homes = { g, m, s->of.balanced };
     double *node_bytes = obtained(calloc((size_t)m->nodes, sizeof *node_bytes));
 
+    sgc_assert(m->nodes >= 1 && s->of.machine == NULL);
     if (!sgc_work_measure(&work, &homes, s->split, node_bytes) || !sgc_cache_model_make(&cache, m) ||
         !sgc_serial_mark(&homes, s->split, sgc_cache_model_access, &cache))
         obtained(NULL);

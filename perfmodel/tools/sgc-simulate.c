@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sgc-simulate SNAPSHOT --machine FILE: how long the mark of a heap snapshot takes on a machine, by the number of markers, as
- * SGC's own marking code does it there.  See doc/man/sgc-simulate.1.
+ * sgc-simulate SNAPSHOT --machine FILE: how long the mark of a heap snapshot takes on a machine, by
+ * the number of markers, as SGC's own marking code does it there.  See doc/man/sgc-simulate.1.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,6 +48,7 @@ struct settings {
 
 static int choose(const char *option, const char *text, const char *const *words)
 {
+    sgc_assert(words[0] != NULL && words[1] != NULL);
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(text, words[i]) == 0)
             return i;
@@ -59,6 +60,7 @@ static void add(void *settings, uint32_t markers)
 {
     struct settings *s = settings;
 
+    sgc_assert(markers >= 1 && markers <= SGC_SIM_MARKERS_MAX && s->count <= SGC_SIM_MARKERS_MAX);
     if (s->count == SGC_SIM_MARKERS_MAX)
         sgc_tool_fail(MISUSED, "--markers %s: expected at most %d numbers", s->list, SGC_SIM_MARKERS_MAX);
     s->markers[s->count++] = markers;
@@ -68,6 +70,7 @@ static void add(void *settings, uint32_t markers)
 
 static void take_list(struct settings *s, const char *list)
 {
+    sgc_assert(list != NULL);
     s->list = list;
     s->count = s->max_markers = 0;
     sgc_tool_numbers("--markers", list, SGC_SIM_MARKERS_MAX, add, s);
@@ -85,6 +88,7 @@ static bool take_value(struct settings *s, const char *option, const char *value
 {
     static const char *const homes[] = { "turn", "one", "threads", NULL }, *const owners[] = { "home", "owner", NULL };
 
+    sgc_assert(option != NULL && value != NULL);
     if (strcmp(option, "--machine") == 0)
         s->machine = value;
     else if (strcmp(option, "--markers") == 0)
@@ -116,6 +120,7 @@ static bool has_value(const char *option)
 
 static void print_and_end(const char *option)
 {
+    sgc_assert(option != NULL);
     if (strcmp(option, "--help") == 0)
         fputs(help, stdout);
     else if (strcmp(option, "--version") == 0)
@@ -167,6 +172,7 @@ static void read_machine(const struct settings *s, struct sgc_machine *file, str
     char path[4096], message[SGC_MACHINE_MESSAGE];
     const char *problem;
 
+    sgc_assert(s->machine != NULL);
     if (!sgc_machine_find(s->machine, SGC_MACHINES, path, sizeof path, message) || !sgc_machine_read(file, path, message))
         sgc_tool_fail(BAD_INPUT, "%s", message);
     sgc_sim_machine_of(file, s->by_owner, machine);
@@ -179,6 +185,7 @@ static void read_snapshot(const struct settings *s, struct sgc_graph *graph, str
 {
     const char *problem;
 
+    sgc_assert(s->snapshot != NULL && s->max_markers != 0);
     if (!sgc_graph_load(graph, s->snapshot, SGC_GRAPH_AIMS))
         exit(BAD_INPUT);
     problem = sgc_graph_check(graph);
@@ -209,6 +216,7 @@ static double busiest(const struct sgc_sim_result *r)
 {
     uint64_t max = 0;
 
+    sgc_assert(r->nodes >= 1 && r->nodes <= SGC_SIM_NODES_MAX);
     for (uint32_t i = 0; i < r->nodes; i++)
         if (r->server[i].busy > max)
             max = r->server[i].busy;
@@ -217,6 +225,7 @@ static double busiest(const struct sgc_sim_result *r)
 
 static void print_nodes(const struct settings *s, const struct sgc_sim_result *r)
 {
+    sgc_assert(r->nodes >= 1 && r->nodes <= SGC_SIM_NODES_MAX);
     for (uint32_t i = 0; i < r->nodes && s->nodes; i++) {
         const struct sgc_sim_server *n = &r->server[i];
 
@@ -231,6 +240,7 @@ static void print_result(const struct settings *s, const struct sgc_sim_result *
 {
     double ms = milliseconds(r->ps), gain = ms > 0 ? alone / ms : 1;
 
+    sgc_assert(r->markers >= 1 && alone >= 0);
     if (s->tsv)
         printf("%s\t%u\t%.6f\t%.4f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%.6f\t%.6f\t%.4f\n",
                s->options.preset, r->markers, ms, gain, r->objects, r->misses[SGC_SIM_REQUEST_READ],
@@ -248,6 +258,7 @@ static void simulate(const struct settings *s, const struct sgc_sim_heap *heap, 
 {
     struct sgc_sim_options options = s->options;
 
+    sgc_assert(markers >= 1 && markers <= SGC_SIM_MARKERS_MAX && options.machine != NULL);
     options.markers = markers;
     if (!sgc_simulate(heap, &options, result))
         sgc_tool_fail(BAD_INPUT, "there is no memory to simulate %u markers; ask for fewer", markers);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sgc-snapshot: what a heap snapshot has, whether it is whole, and smaller or drawn.  See doc/man/sgc-snapshot.1. */
+/* sgc-snapshot: what a heap snapshot has, whether it is whole, and smaller or drawn.  See
+ * doc/man/sgc-snapshot.1. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,6 +50,7 @@ static int no_memory(void)
 
 static int print_info(const struct sgc_graph *g)
 {
+    sgc_assert(g->object != NULL && g->range != NULL);
     printf("file %s\nprocess %" PRIu64 "\ncycle %" PRIu64 "\nmarkers %u\nnodes %u\n", shown, g->process, g->cycle, g->markers,
            g->nodes);
     printf("heap %" PRIu64 " bytes from %#" PRIx64 "\npage %u bytes\n", g->geometry.limit, g->geometry.base,
@@ -84,6 +86,7 @@ static int check(const struct sgc_graph *g)
 /* Where it is tells one thread's stack, or one library's data, from another's. */
 static void draw_range(const struct sgc_graph_range *range, uint32_t i)
 {
+    sgc_assert(range->root < SGC_GRAPH_ROOTS);
     printf("  r%u [shape=box, label=\"%s", i, sgc_graph_root_name((enum sgc_graph_root)range->root));
     if (range->lo != 0)
         printf("\\n%#" PRIx64 "\\n%" PRIu64, range->lo, range->bytes);
@@ -108,6 +111,7 @@ static int draw(const struct sgc_graph *g)
                 "with less in it, such as an earlier one\n", shown, g->objects, DRAWN);
         return BAD;
     }
+    sgc_assert(g->object != NULL && g->objects <= DRAWN);
     printf("digraph heap {\n");
     for (uint32_t i = 0; i < g->objects; i++) {
         printf("  o%u [label=\"%#" PRIx64 "\\n%" PRIu64 "\"];\n", i, sgc_graph_address(g, i), sgc_graph_bytes(g, i));
@@ -146,6 +150,7 @@ static int pack_into(FILE *from, const char *packed)
     const char *problem;
     int error;
 
+    sgc_assert(from != NULL && packed != NULL);
     if (to == NULL)
         return sgc_unpack_can() ? say_not_written(packed, errno) : say_pack("this build has no libzstd");
     problem = sgc_pack(from, to);
@@ -159,6 +164,7 @@ static int pack(const char *path, const char *packed)
     FILE *from = fopen(path, "rb");
     int status;
 
+    sgc_assert(path != NULL);
     if (from == NULL)
         return say_pack(strerror(errno));
     if (packed == NULL) {

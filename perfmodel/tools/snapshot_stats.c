@@ -17,6 +17,7 @@ static void print(const char *name, uint64_t value)
 
 static void print_reach(const char *name, const struct sgc_graph_reach *reach)
 {
+    sgc_assert(reach->pointer_free <= reach->bytes);
     printf("%s_objects %" PRIu64 "\n%s_bytes %" PRIu64 "\n%s_pointer_free_bytes %" PRIu64 "\n%s_edges %" PRIu64 "\n", name,
            reach->objects, name, reach->bytes, name, reach->pointer_free, name, reach->edges);
 }
@@ -43,7 +44,7 @@ static void print_sizes(const struct sgc_graph *g, const struct sgc_graph_reach 
 
         if (!sgc_graph_seen(reach, i))
             continue;
-        sgc_assert(log < SIZES);
+        sgc_assert(size != 0 && log < SIZES);
         objects[log]++;
         bytes[log] += size;
         largest = size > largest ? size : largest;

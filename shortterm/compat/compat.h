@@ -21,11 +21,8 @@
 
 #include "sgc_shortterm.h"
 
-/* The mode, which is read when it is needed first: by then the program has chosen. */
-int sgc_scm_mode(void);
-
-/* Makes the calling thread a mutator, silently: programs written for libscm create threads without a word.  Each function that
- * may be a thread's first begins with this. */
+/* Makes the calling thread a mutator, silently: programs written for libscm create threads without
+ * a word.  Each function that may be a thread's first begins with this. */
 extern _Thread_local bool sgc_scm_known;
 void sgc_scm_know_thread(void);
 
@@ -35,12 +32,14 @@ static inline void sgc_scm_enter(void)
         sgc_scm_know_thread();
 }
 
-/* Does `refresh` with that argument and the extension, or with the largest that there is.  Without memory for the date what has
- * expired is freed, and then it is tried again; after that the program ends. */
+/* Does `refresh` with that argument and the extension, or with the largest that there is.  Without
+ * memory for the date what has expired is freed, and then it is tried again; after that the program
+ * ends. */
 typedef int (*sgc_scm_refresh_t)(void *what, unsigned extension, void *clock);
 void sgc_scm_refresh(sgc_scm_refresh_t refresh, void *what, unsigned extension, void *clock);
 
-/* The clock of that number of the calling thread, NULL if there is none, or for the thread's own, which is 0. */
+/* The clock of that number of the calling thread, NULL if there is none, or for the thread's own,
+ * which is 0. */
 SGC_clock_t *sgc_scm_clock(unsigned number);
 
 /* An object of the heap that scm_malloc can free, of at least that size; NULL with errno ENOMEM. */
@@ -48,9 +47,6 @@ void *sgc_scm_resize(void *object, size_t size);
 
 /* How many bytes the object has; 0 for one in a region, of which nobody knows. */
 size_t sgc_scm_usable(void *object);
-
-/* Ends the program. */
-_Noreturn void sgc_scm_fatal(const char *message);
 
 /* ---- figures (shortterm/compat/mem_info.c) ---- */
 

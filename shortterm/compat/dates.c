@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libscm's refreshes and ticks, and the threads that take part in global time.
+ * libscm's refreshes and ticks, and threads of programs written for it: they are mutators from
+ * their first call on, and take part in global time when they say so, or by their first global
+ * call.
  */
 #include "shortterm/compat/compat.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-void sgc_scm_fatal(const char *message)
+/* ---- refreshes ---- */
+
+/* Ends the program. */
+static _Noreturn void fail(const char *message)
 {
     GC_abort_func report = GC_get_abort_func();
 
@@ -38,8 +43,8 @@ void sgc_scm_refresh(sgc_scm_refresh_t refresh, void *what, unsigned extension, 
         return;
     SGC_expire(SIZE_MAX);
     if (clamped(refresh, what, extension, clock) == ENOMEM)
-        sgc_scm_fatal("libscm: an object was to be refreshed, and there is no memory for the date; free memory or refresh "
-                      "fewer objects");
+        fail("libscm: an object was to be refreshed, and there is no memory for the date; free memory or refresh "
+             "fewer objects");
 }
 
 static int by_own_clock(void *object, unsigned extension, void *clock)
@@ -68,6 +73,8 @@ void scm_global_refresh(void *object, unsigned extension)
         sgc_scm_refresh(by_global_time, object, extension, NULL);
 }
 
+/* ---- ticks ---- */
+
 void scm_tick(void)
 {
     sgc_scm_enter();
@@ -84,4 +91,48 @@ void scm_collect(void)
 {
     sgc_scm_enter();
     SGC_expire(SIZE_MAX);
+}
+
+/* ---- threads ---- */
+
+_Thread_local bool sgc_scm_known;
+
+/* It stops to be one by itself when it ends. */
+__attribute__((noinline))
+void sgc_scm_know_thread(void)
+{
+    struct GC_stack_base base;
+
+    sgc_scm_known = true;
+    if (!GC_thread_is_registered() && GC_get_stack_base(&base) == GC_SUCCESS)
+        GC_register_my_thread(&base);
+}
+
+static _Thread_local bool blocked;      /* it would take part in global time, but that it waits */
+
+void scm_register_thread(void)
+{
+    sgc_scm_enter();
+    SGC_join_time();
+}
+
+void scm_unregister_thread(void)
+{
+    sgc_scm_enter();
+    SGC_leave_time();
+}
+
+/* A thread that takes no part does not begin to when it has waited. */
+void scm_block_thread(void)
+{
+    sgc_scm_enter();
+    if (SGC_leave_time() == 0)
+        blocked = true;
+}
+
+void scm_resume_thread(void)
+{
+    if (blocked)
+        SGC_join_time();
+    blocked = false;
 }

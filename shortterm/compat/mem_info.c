@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libscm's figures.  Objects are counted by each thread for itself; what it counted stays when it ends, and the next thread
- * goes on counting there.
+ * libscm's figures.  Objects are counted by each thread for itself; what it counted stays when it
+ * ends, and the next thread goes on counting there.
  *
- *   all           who makes a record: CAS; nothing is taken away     everybody           acquire-release
- *   next, taken   `next` before the record is in the list; `taken`   everybody           acquire-release: hands the counts over
- *                 CAS by who takes it, a store by who has it
- *   the counts    the thread that has taken the record               everybody           relaxed: each stands for itself
- *   own           the thread                                         the thread          none
- *   key           once                                               threads that count  pthread_once
+ *   all           a thread that makes a record: CAS;       everybody       acquire-release
+ *                 nothing is taken away
+ *   next, taken   `next` before the record is in the       everybody       acquire-release: hands
+ *                 list; `taken` CAS by the thread that                     the counts over
+ *                 takes it, a store by the one that has
+ *                 it
+ *   the counts    the thread that has taken the record     everybody       relaxed: each stands for
+ *                                                                          itself
+ *   own           the thread                               the thread      none
+ *   key           once                                     threads that    pthread_once
+ *                                                          count
  */
 #include "shortterm/compat/compat.h"
 

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libscm's objects.  With SGC_SHORTTERM=free they are uncollectable: a program that was written for malloc may have pointers
- * where the collector does not look.  In the other modes it is the collector that reclaims, and they are objects like others.
+ * libscm's objects, and its finalizers: a table of functions, whose numbers objects may have.
  *
- *   mode   whoever needs it first, always the same value   everybody   relaxed: it stands for itself
+ * With SGC_SHORTTERM=free objects are uncollectable: a program that was written for malloc may have
+ * pointers where the collector does not look.  In the other modes it is the collector that
+ * reclaims, and they are objects like others.  SGC_set_expiry_proc registers an object's function,
+ * and libsgc calls it.
+ *
+ *   mode     a thread that needs it first, always     everybody   relaxed: it stands for itself
+ *            the same value
+ *   count    a thread that registers: atomic add      everybody   acquire-release
+ *   fn[n]    the thread that got the number n from    everybody   acquire; 0 until then
+ *            `count`, once: release
  */
 #include "shortterm/compat/compat.h"
 
@@ -13,7 +21,9 @@
 
 #include "platform/atomics.h"
 
-enum { STEP = 16 };     /* bytes: what regions give to objects, and memory to regions, are multiples of it */
+/* Bytes: what regions give to objects, and memory to regions, are multiples of it. */
+enum { STEP = 16 };
+
 enum { MODE_UNKNOWN = 0, MODE_KNOWN = 1 };      /* added to a mode that is known */
 
 static sgc_a32_t mode;
@@ -31,7 +41,8 @@ static void choose(void)
     SGC_shortterm_init(&wanted, sizeof wanted);
 }
 
-int sgc_scm_mode(void)
+/* The mode, which is read when it is needed first: by then the program has chosen. */
+static int current_mode(void)
 {
     uint32_t known = sgc_a32_load(&mode);
 
@@ -47,7 +58,7 @@ void *scm_malloc(size_t size)
     void *object;
 
     sgc_scm_enter();
-    object = sgc_scm_mode() == SGC_SHORTTERM_FREE ? GC_malloc_uncollectable(size) : GC_malloc(size);
+    object = current_mode() == SGC_SHORTTERM_FREE ? GC_malloc_uncollectable(size) : GC_malloc(size);
     if (object != NULL)
         sgc_scm_count_allocated();
     else
@@ -69,7 +80,7 @@ void scm_free(void *object)
         return;
     }
     dates = SGC_dates(object);
-    if (dates > 0 || sgc_scm_mode() == SGC_SHORTTERM_PIN || (dates < 0 && SGC_region_of(object) != NULL))
+    if (dates > 0 || current_mode() == SGC_SHORTTERM_PIN || (dates < 0 && SGC_region_of(object) != NULL))
         return;
     GC_free(object);
     if (dates == 0)
@@ -81,8 +92,8 @@ size_t sgc_scm_usable(void *object)
     return SGC_region_of(object) != NULL ? 0 : GC_size(object);
 }
 
-/* How many of so many bytes may be copied: of an object in a region, which does not know where its objects end, those up to the
- * end of the region's memory there. */
+/* How many of so many bytes may be copied: of an object in a region, which does not know where its
+ * objects end, those up to the end of the region's memory there. */
 static size_t readable(const char *object, size_t size)
 {
     const SGC_region_t *region = SGC_region_of(object);
@@ -95,8 +106,8 @@ static size_t readable(const char *object, size_t size)
     return bytes < size ? bytes : size;
 }
 
-/* Where it is, if it fits and no more than half is lost; an object with dates keeps them there, and stays as it is if it
- * has to move. */
+/* Where it is, if it fits and no more than half is lost; an object with dates keeps them there, and
+ * stays as it is if it has to move. */
 void *sgc_scm_resize(void *object, size_t size)
 {
     size_t bytes = sgc_scm_usable(object);
@@ -110,4 +121,33 @@ void *sgc_scm_resize(void *object, size_t size)
     memcpy(fresh, object, readable(object, size));
     scm_free(object);
     return fresh;
+}
+
+/* ---- finalizers ---- */
+
+static struct {
+    sgc_a32_t count;
+    sgc_aw_t fn[SCM_FINALIZER_TABLE_SIZE];
+} table;
+
+/* The count may go beyond the table's end, and only there is it not what it says. */
+int scm_register_finalizer(int (*finalizer)(void *))
+{
+    uint32_t number;
+
+    if (finalizer == NULL || sgc_a32_load_acq(&table.count) >= SCM_FINALIZER_TABLE_SIZE)
+        return -1;
+    number = sgc_a32_add(&table.count, 1);
+    if (number >= SCM_FINALIZER_TABLE_SIZE)
+        return -1;
+    sgc_aw_store_rel(&table.fn[number], (uintptr_t)finalizer);
+    return (int)number;
+}
+
+void scm_set_finalizer(void *object, int number)
+{
+    uintptr_t fn = number >= 0 && number < SCM_FINALIZER_TABLE_SIZE ? sgc_aw_load_acq(&table.fn[number]) : 0;
+
+    if (fn != 0 || number == -1)
+        SGC_set_expiry_proc(object, (SGC_expiry_proc)fn);
 }

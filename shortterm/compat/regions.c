@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libscm's regions: numbers of the calling thread for SGC's.  The table is a root, as thread-local variables are.
+ * libscm's regions: numbers of the calling thread for SGC's.  The table is a root, as thread-local
+ * variables are.
  */
 #include "shortterm/compat/compat.h"
 

@@ -4,7 +4,8 @@
  * An object file of its own: a program that is linked with the static library and without --wrap
  * has no __real_ functions, and needs none.
  *
- * Memory that is not SGC's came from the C library by another way (strdup, getline, posix_memalign), and goes back there.
+ * Memory that is not SGC's came from the C library by another way (strdup, getline,
+ * posix_memalign), and goes back there.
  */
 #include "shortterm/compat/compat.h"
 

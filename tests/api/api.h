@@ -36,8 +36,6 @@
 #include "../lib/tap.h"
 
 #define API_LARGE 10000                 /* bytes; an object of its own block in both collectors */
-#define API_NOINLINE __attribute__((noinline, unused))
-#define API_UNUSED __attribute__((unused))
 
 #ifdef API_PEER
 enum { api_on_sgc = 0 };
@@ -48,7 +46,7 @@ enum { api_on_sgc = 1 };
 /* ---- running things where they leave nothing behind ------------------------------------------ */
 
 /* Runs fn(arg) in a registered thread that is gone when this returns. */
-API_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
+TEST_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
 {
     pthread_t thread;
     void *result = NULL;
@@ -60,7 +58,7 @@ API_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
 }
 
 /* The same in a thread that nobody has registered. */
-API_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
+TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
 {
     pthread_t thread;
     void *result = NULL;
@@ -71,13 +69,12 @@ API_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
 }
 
 /* A finalizer. */
-API_UNUSED static void api_ignore(void *object, void *data)
+TEST_UNUSED static void api_ignore(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
 }
 
 /* Collects, twice: what the first one met on the way (a cached word, a late sweep) is gone for the second. */
-API_NOINLINE static void api_collect(void)
+TEST_NOINLINE static void api_collect(void)
 {
     scrub_stack();
     GC_gcollect();
@@ -86,7 +83,7 @@ API_NOINLINE static void api_collect(void)
 }
 
 /* How many of these hidden objects are allocated still. */
-API_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
+TEST_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
 {
     int alive = 0;
 
@@ -97,7 +94,7 @@ API_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
 }
 
 /* Makes large objects, to which these words lead. */
-API_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hidden, int count)
+TEST_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hidden, int count)
 {
     for (int i = 0; i < count; i++) {
         object[i] = GC_malloc(API_LARGE);
@@ -106,7 +103,7 @@ API_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hid
 }
 
 /* How many of them are no objects any more. */
-API_NOINLINE static int api_lost(void *volatile *object, int count)
+TEST_NOINLINE static int api_lost(void *volatile *object, int count)
 {
     int lost = 0;
 
@@ -116,14 +113,14 @@ API_NOINLINE static int api_lost(void *volatile *object, int count)
 }
 
 /* Whatever signals come. */
-API_UNUSED static void api_wait(sem_t *semaphore)
+TEST_UNUSED static void api_wait(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0)
         continue;
 }
 
 /* Memory that is no root: from the system, not from malloc, which may lie in static data. */
-API_UNUSED static void *api_outside(size_t bytes)
+TEST_UNUSED static void *api_outside(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -133,7 +130,7 @@ API_UNUSED static void *api_outside(size_t bytes)
 }
 
 /* Of a clock that nobody sets. */
-API_UNUSED static long api_milliseconds(void)
+TEST_UNUSED static long api_milliseconds(void)
 {
     struct timespec now;
 
@@ -154,7 +151,7 @@ API_UNUSED static long api_milliseconds(void)
 
 /* In a child: collects with much stack between the caller's frame and the collector's, so that nothing of later calls lies in
  * what a jump out of the collection leaves. */
-API_NOINLINE static void api_collect_below(void)
+TEST_NOINLINE static void api_collect_below(void)
 {
     volatile char room[65536] = { 0 };
 
@@ -166,7 +163,7 @@ enum { API_CHILD_MS = 20000 };
 
 /* As read(), but when `until` has come the child is killed: an alarm of its own would wait for ever with its world
  * stopped, all signals blocked. */
-API_UNUSED static ssize_t api_read_from(pid_t child, int fd, char *to, size_t size, long until)
+TEST_UNUSED static ssize_t api_read_from(pid_t child, int fd, char *to, size_t size, long until)
 {
     struct pollfd end = { .fd = fd, .events = POLLIN };
     long left = until - api_milliseconds();
@@ -179,7 +176,7 @@ API_UNUSED static ssize_t api_read_from(pid_t child, int fd, char *to, size_t si
 /* Settings of the next children: NAME=VALUE, separated by blanks; or NULL. */
 static const char *api_settings;
 
-API_UNUSED static void api_set(void)
+TEST_UNUSED static void api_set(void)
 {
     char text[200], *rest = text, *setting;
 
@@ -194,7 +191,7 @@ API_UNUSED static void api_set(void)
 
 /* Runs fn in a child and returns its wait status; what it wrote to stderr is in `errors`, cut to `size`.
  * A child that hangs is ended after 20 seconds. */
-API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
+TEST_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
 {
     int ends[2], status = -1;
     long until = api_milliseconds() + API_CHILD_MS;
@@ -225,7 +222,7 @@ API_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
 }
 
 /* One check: the child ends well; and if `message` is not NULL, it said that, otherwise it said nothing. */
-API_NOINLINE static void api_check_child(void (*fn)(void), const char *message, const char *name)
+TEST_NOINLINE static void api_check_child(void (*fn)(void), const char *message, const char *name)
 {
     static char errors[4096];
     int status = api_child(fn, errors, sizeof(errors));
@@ -239,7 +236,7 @@ API_NOINLINE static void api_check_child(void (*fn)(void), const char *message, 
 }
 
 /* The same with such settings, and not a word. */
-API_NOINLINE static void api_check_child_with(const char *settings, void (*fn)(void), const char *name)
+TEST_NOINLINE static void api_check_child_with(const char *settings, void (*fn)(void), const char *name)
 {
     api_settings = settings;
     api_check_child(fn, NULL, name);

@@ -22,7 +22,7 @@ static int kind;
 static volatile int leaves;             /* a procedure that looks at it is to jump to: */
 static jmp_buf back;
 
-API_UNUSED static struct thing *make_thing(long number, size_t bytes)
+TEST_UNUSED static struct thing *make_thing(long number, size_t bytes)
 {
     struct thing *t = GC_generic_malloc(bytes, kind);
 
@@ -32,7 +32,7 @@ API_UNUSED static struct thing *make_thing(long number, size_t bytes)
     return t;
 }
 
-API_UNUSED static void start(GC_disclaim_proc proc, int from_all)
+TEST_UNUSED static void start(GC_disclaim_proc proc, int from_all)
 {
     GC_INIT();
     kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
@@ -40,7 +40,7 @@ API_UNUSED static void start(GC_disclaim_proc proc, int from_all)
 }
 
 /* A jump out of the first call leaves the others in the queue. */
-API_NOINLINE static void collect_and_leave(void)
+TEST_NOINLINE static void collect_and_leave(void)
 {
     leaves = 1;
     if (setjmp(back) == 0)

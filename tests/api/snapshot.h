@@ -14,9 +14,8 @@
 /* The last collection. */
 static struct sgc_cycle_record snapshot_last;
 
-static void snapshot_on_cycle_end(void *context, const struct sgc_cycle_record *record)
+static void snapshot_on_cycle_end(TEST_UNUSED void *context, const struct sgc_cycle_record *record)
 {
-    (void)context;
     snapshot_last = *record;
 }
 
@@ -43,13 +42,14 @@ static bool snapshot_agrees(const struct sgc_graph *g, const struct sgc_graph_re
 {
     const struct sgc_cycle_record *last = &snapshot_last;
 
-    if (g->cycle == last->cycle && reach->objects == last->marked_objects && reach->bytes == last->marked_bytes &&
-        reach->pointer_free == last->pointer_free_bytes && snapshot_scanned(g) == last->root_bytes)
+    if (g->cycle == last->cycle && reach->objects == last->marked.objects && reach->bytes == last->marked.bytes &&
+        reach->pointer_free == last->marked.pointer_free_bytes && snapshot_scanned(g) == last->marked.root_bytes)
         return true;
     fprintf(stderr, "# objects %lu, marked %lu; bytes %lu, %lu; pointer-free %lu, %lu; roots %lu, %lu\n",
-            (unsigned long)reach->objects, (unsigned long)last->marked_objects, (unsigned long)reach->bytes,
-            (unsigned long)last->marked_bytes, (unsigned long)reach->pointer_free, (unsigned long)last->pointer_free_bytes,
-            (unsigned long)snapshot_scanned(g), (unsigned long)last->root_bytes);
+            (unsigned long)reach->objects, (unsigned long)last->marked.objects, (unsigned long)reach->bytes,
+            (unsigned long)last->marked.bytes, (unsigned long)reach->pointer_free,
+            (unsigned long)last->marked.pointer_free_bytes, (unsigned long)snapshot_scanned(g),
+            (unsigned long)last->marked.root_bytes);
     return false;
 }
 

@@ -27,7 +27,7 @@ static void on_signal(void (*handler)(int))
 }
 
 /* Allocates up to so many megabytes, until there has been a collection. */
-API_NOINLINE static bool collected_within(int megabytes)
+TEST_NOINLINE static bool collected_within(int megabytes)
 {
     GC_word before = GC_get_gc_no();
 
@@ -97,7 +97,7 @@ static void *wait_for_signal(void *unused)
     return unused;
 }
 
-API_NOINLINE static void jump_out_of_callback(void)
+TEST_NOINLINE static void jump_out_of_callback(void)
 {
     if (setjmp(way_out) == 0)
         GC_call_with_alloc_lock(leave, NULL);
@@ -111,9 +111,8 @@ static void jump_out_of_handler(void)
 }
 
 /* The handler itself returns. */
-static void leave_callback_in_handler(int signal)
+static void leave_callback_in_handler(TEST_UNUSED int signal)
 {
-    (void)signal;
     jump_out_of_callback();
 }
 
@@ -261,9 +260,8 @@ static void *count(void *counter)
 }
 
 /* While the callback runs, on its thread, the lock is not taken again. */
-static void count_in_handler(int signal)
+static void count_in_handler(TEST_UNUSED int signal)
 {
-    (void)signal;
     GC_call_with_alloc_lock(count, &in_handlers);
     interrupted++;
 }
@@ -313,11 +311,10 @@ static void check_many(void)
 
 static volatile int child_was;
 
-static void fork_there(int signal)
+static void fork_there(TEST_UNUSED int signal)
 {
     pid_t child = fork();
 
-    (void)signal;
     if (child == 0) {
         GC_gcollect();
         _exit(GC_malloc(100) != NULL ? 7 : 8);
@@ -334,13 +331,12 @@ static void handler_forks(void)
     GC_gcollect();
 }
 
-static void lock_there(int signal)
+static void lock_there(TEST_UNUSED int signal)
 {
-    (void)signal;
     GC_call_with_alloc_lock(nothing, NULL);
 }
 
-API_NOINLINE static void handler_inside(void)
+TEST_NOINLINE static void handler_inside(void)
 {
     char memory[65536];
     stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) }, none = { .ss_flags = SS_DISABLE };
@@ -419,9 +415,8 @@ static void suspend(void)
     GC_resume_thread(idler);
 }
 
-static void count_finalized(void *object, void *data)
+static void count_finalized(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     finalized++;
 }
 
@@ -448,9 +443,8 @@ static void finalize_all(void)
     API_CHILD(finalized == 1);
 }
 
-static void visit(void *object, size_t bytes, void *data)
+static void visit(TEST_UNUSED void *object, TEST_UNUSED size_t bytes, TEST_UNUSED void *data)
 {
-    (void)object, (void)bytes, (void)data;
     API_CHILD(false);
 }
 

@@ -26,7 +26,7 @@ static void *leave(void *unused)
     return unused;
 }
 
-API_NOINLINE static void jump_out_of_callback(void)
+TEST_NOINLINE static void jump_out_of_callback(void)
 {
     if (setjmp(way_out) == 0)
         GC_call_with_alloc_lock(leave, NULL);

@@ -38,9 +38,8 @@ static void run(void)
     running = 0;
 }
 
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     run();
 }
 
@@ -100,7 +99,7 @@ static void stand_nowhere(void)
 }
 
 /* With AUTODISARM the kernel does not say where the handler stands, the program does. */
-API_NOINLINE static void collect_interrupted(int flags, void (*handler)(int))
+TEST_NOINLINE static void collect_interrupted(int flags, void (*handler)(int))
 {
     char memory[STACK];
 
@@ -111,9 +110,8 @@ API_NOINLINE static void collect_interrupted(int flags, void (*handler)(int))
     stand_nowhere();
 }
 
-static void collect_there(int signal)
+static void collect_there(TEST_UNUSED int signal)
 {
-    (void)signal;
     GC_gcollect();
     API_CHILD(nested == 0 && ran == 1);
 }
@@ -138,9 +136,8 @@ static void in_disclaim_disarmed(void) { interrupt(begin_disclaim, AUTODISARM); 
 
 /* ---- another thread asks --------------------------------------------------------------------- */
 
-static void wait_there(int signal)
+static void wait_there(TEST_UNUSED int signal)
 {
-    (void)signal;
     interrupted = 1;
     while (!collected)
         usleep(100);
@@ -183,18 +180,17 @@ static void *collect_once(void *arg)
     return arg;
 }
 
-API_NOINLINE static void make_held(void *volatile *object, GC_hidden_pointer *hidden)
+TEST_NOINLINE static void make_held(void *volatile *object, GC_hidden_pointer *hidden)
 {
     api_fill(object, hidden, HELD);
     scrub_stack();
 }
 
 /* Stands on its stack while there is a collection. */
-static void hold_there(int signal)
+static void hold_there(TEST_UNUSED int signal)
 {
     void *volatile object[HELD];
 
-    (void)signal;
     make_held(object, here);
     interrupted = 1;
     if (!other_collects)
@@ -204,7 +200,7 @@ static void hold_there(int signal)
     API_CHILD(api_alive(below, HELD) == HELD && api_alive(here, HELD) == HELD && object[0] != NULL);
 }
 
-API_NOINLINE static void hold_and_be_interrupted(void)
+TEST_NOINLINE static void hold_and_be_interrupted(void)
 {
     void *volatile object[HELD];
 
@@ -229,7 +225,7 @@ static void hold(bool by_other, char *memory)
     api_collect();
 }
 
-API_NOINLINE static void hold_inside(bool by_other)
+TEST_NOINLINE static void hold_inside(bool by_other)
 {
     char memory[STACK];
 
@@ -257,7 +253,7 @@ static void holds_in_thread(void)
 /* ---- an alternate stack whose memory is something else by now -------------------------------- */
 
 /* As a program does that sets it up in a function and returns. */
-API_NOINLINE static void leave_one_behind(stack_t *before)
+TEST_NOINLINE static void leave_one_behind(stack_t *before)
 {
     struct { char memory[STACK], gap[STACK / 4]; } frame;        /* who calls this has room to call others above it */
     stack_t stack = { .ss_sp = frame.memory, .ss_size = STACK };
@@ -265,7 +261,7 @@ API_NOINLINE static void leave_one_behind(stack_t *before)
     API_CHILD(sigaltstack(&stack, before) == 0);
 }
 
-API_NOINLINE static void *be_stopped(void *arg)
+TEST_NOINLINE static void *be_stopped(void *arg)
 {
     volatile unsigned char now[2 * STACK];
 
@@ -280,7 +276,7 @@ API_NOINLINE static void *be_stopped(void *arg)
 }
 
 /* The frame of the function that set it up lies below be_stopped's, in which it has to lie for this. */
-API_NOINLINE static void *set_up_and_be_stopped(void *arg)
+TEST_NOINLINE static void *set_up_and_be_stopped(void *arg)
 {
     stack_t before;
 

@@ -2,7 +2,7 @@
 /*
  * The checks of pointer arithmetic of gc.h: what passes, what fails, and which hook learns of it.
  *
- * Also: gc/api/objects.c, gc/inspect/api_pointer_checks.c.
+ * Also: gc/api/objects.c, gc/inspect/pointer_checks.c.
  */
 #define GC_DEBUG        /* the macros check then */
 #include "api.h"

@@ -158,11 +158,10 @@ static void *refuse(size_t bytes)
 static void *block[1000];
 
 /* Allocates until it is refused; the number of blocks of 1 MB is the result. */
-static void *fill_heap(void *unused)
+static void *fill_heap(TEST_UNUSED void *unused)
 {
     intptr_t count = 0;
 
-    (void)unused;
     while (count < 1000 && (block[count] = GC_malloc(MB)) != NULL)
         count++;
     return (void *)count;
@@ -189,9 +188,8 @@ static void reach_limit(void)
 
 static void *reserve;
 
-static void *give_reserve(size_t bytes)
+static void *give_reserve(TEST_UNUSED size_t bytes)
 {
-    (void)bytes;
     return reserve;
 }
 
@@ -353,9 +351,8 @@ static void check_tiny(void)
 static sigjmp_buf landing;
 static volatile sig_atomic_t armed;
 
-static void jump_out(int signal)
+static void jump_out(TEST_UNUSED int signal)
 {
-    (void)signal;
     if (armed) {
         armed = 0;
         siglongjmp(landing, 1);

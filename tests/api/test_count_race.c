@@ -11,7 +11,6 @@
 
 #include <sgc.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "tests/lib/child.h"
 
@@ -185,11 +184,6 @@ static int ask_beside(const char *mode)
     return keep[0] == NULL ? 4 : report();
 }
 
-static int without_cycles(void)
-{
-    return ask_beside("stop");
-}
-
 static int in_stops(void)
 {
     cycles = true;
@@ -205,7 +199,7 @@ static int concurrently(void)
 int main(void)
 {
     tap_plan(3);
-    child_ok(without_cycles, "no figure is short of what is known while threads count");
+    child_ok_of(ask_beside("stop"), "no figure is short of what is known while threads count");
     child_ok(in_stops, "nor while cycles stop the program, too");
     child_ok(concurrently, "nor while cycles run beside it");
     return tap_done();

@@ -325,9 +325,8 @@ static void find_leaks(void)
 
 static int finalized;
 
-static void finalize(void *dead, void *unused)
+static void finalize(TEST_UNUSED void *dead, TEST_UNUSED void *unused)
 {
-    (void)dead, (void)unused;
     finalized++;
 }
 

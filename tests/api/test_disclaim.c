@@ -119,11 +119,10 @@ static void contents_stay(void)
 static volatile int over[OBJECTS];
 static void *hidden[OBJECTS];
 
-static void over_now(void *object, void *data)
+static void over_now(void *object, TEST_UNUSED void *data)
 {
     const struct thing *t = object;
 
-    (void)data;
     over[t->number]++;
 }
 
@@ -241,9 +240,8 @@ enum { RACERS = 8, EACH = 20 };
 
 static pthread_barrier_t line;
 
-static void closed_count(void *object, void *data)
+static void closed_count(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     __atomic_add_fetch(&finalized, 1, __ATOMIC_RELAXED);
 }
 
@@ -308,7 +306,7 @@ static int jumping(void *object)
     return note(object);
 }
 
-API_NOINLINE static void *collect_jumping(void *arg)
+TEST_NOINLINE static void *collect_jumping(void *arg)
 {
     volatile int jumps = 0;
 
@@ -440,7 +438,7 @@ static void asked_by_others(void)
 
 /* The call that was left stood higher than those that come after: they know by where they are entered, not by how deep they
  * go, that no procedure runs. */
-API_NOINLINE static void *jump_and_allocate(void *arg)
+TEST_NOINLINE static void *jump_and_allocate(void *arg)
 {
     leaves = 1;
     if (setjmp(back) == 0)

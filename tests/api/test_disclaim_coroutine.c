@@ -43,7 +43,7 @@ static void collect(void)
 }
 
 /* Returns when a procedure has given way. */
-API_NOINLINE static void begin(void)
+TEST_NOINLINE static void begin(void)
 {
     start(gives_way, 0);
     api_in_thread(make_things, NULL);

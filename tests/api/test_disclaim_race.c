@@ -5,7 +5,6 @@
  */
 #include "disclaim.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sched.h>
 
@@ -51,7 +50,7 @@ static struct thing *make(long number)
     return make_thing(number, sizeof(struct thing));
 }
 
-API_NOINLINE static void make_all(void)
+TEST_NOINLINE static void make_all(void)
 {
     for (int i = 0; i < OBJECTS; i++) {
         hidden[i] = GC_HIDE_POINTER(make(i));

@@ -14,9 +14,8 @@ static volatile int finalized;
 
 struct small { void *link; long number; };
 
-static void closed(void *object, void *data)
+static void closed(void *object, TEST_UNUSED void *data)
 {
-    (void)data;
     finalized += ((struct small *)object)->number == READY;
 }
 
@@ -61,9 +60,8 @@ static void *hidden[OBJECTS];
 static struct thing *successor[OBJECTS];
 static volatile int asked;
 
-static int leave(void *object)
+static int leave(TEST_UNUSED void *object)
 {
-    (void)object;
     if (leaves)
         longjmp(back, 1);
     asked++;
@@ -149,9 +147,8 @@ static void *no_new_page(void *arg)
 }
 
 /* Their pages are swept before, and full. */
-static int allocates_first(void *object)
+static int allocates_first(TEST_UNUSED void *object)
 {
-    (void)object;
     if (asked++ == 0)
         for (int i = 0; i < OBJECTS; i++)
             make(i);

@@ -2,7 +2,7 @@
 /*
  * What belongs to no larger subject: the end of the collector, page-aligned and wide strings, dumps, old names.
  *
- * Also: gc/inspect/api_dump.c.
+ * Also: gc/inspect/dump.c.
  */
 #define GC_REQUIRE_WCSDUP
 #define GC_ATTR_DEPRECATED
@@ -12,11 +12,10 @@
 
 static char *old;
 
-static void *cannot_allocate(void *unused)
+static void *cannot_allocate(TEST_UNUSED void *unused)
 {
     int refused = 0;
 
-    (void)unused;
     for (int i = 0; i < 1000; i++)
         refused += GC_malloc(16) == NULL;
     return (void *)(intptr_t)refused;

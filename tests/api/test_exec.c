@@ -6,7 +6,6 @@
 #include "api.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 static char *own_name;
 
@@ -65,9 +64,8 @@ static int take_signals(void)
 
 static atomic_int handled;
 
-static void handler(int signal)
+static void handler(TEST_UNUSED int signal)
 {
-    (void)signal;
     handled++;
 }
 

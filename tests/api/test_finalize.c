@@ -291,11 +291,10 @@ static void *make_saved(void *unused)
     return unused;
 }
 
-static void *saved_is_whole(void *unused)
+static void *saved_is_whole(TEST_UNUSED void *unused)
 {
     struct node *n = saved;
 
-    (void)unused;
     for (int i = 0; i < 1000; i++)      /* would be handed out again */
         new_node(99);
     return n != NULL && n->id == 4 && n->ref[0]->id == 5 ? &saved_is_whole_yes : NULL;

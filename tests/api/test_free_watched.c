@@ -13,7 +13,7 @@
 #include <ucontext.h>
 
 #include "alloc/page_supply.h"
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
@@ -30,9 +30,8 @@ static struct neighbours of_size[SIZES];
 static void *volatile neighbour;
 static volatile int step, come_at;
 
-static void GC_CALLBACK finalize(void *object, void *unused)
+static void GC_CALLBACK finalize(TEST_UNUSED void *object, TEST_UNUSED void *unused)
 {
-    (void)object, (void)unused;
 }
 
 static void watch(void *object)
@@ -40,9 +39,8 @@ static void watch(void *object)
     GC_register_finalizer_no_order(object, finalize, NULL, NULL, NULL);
 }
 
-static void on_trap(int signal, siginfo_t *info, void *interrupted)
+static void on_trap(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *interrupted)
 {
-    (void)signal, (void)info;
     if (step++ != come_at)
         return;
     white_join(white_start(watch, neighbour));

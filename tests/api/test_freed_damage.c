@@ -10,8 +10,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
@@ -179,9 +177,8 @@ static void run_scene(size_t size, int which, int way, bool by_other)
 
 static int errors;
 
-static void GC_CALLBACK count_error(char *message, GC_word value)
+static void GC_CALLBACK count_error(TEST_UNUSED char *message, TEST_UNUSED GC_word value)
 {
-    (void)message, (void)value;
     errors++;
 }
 

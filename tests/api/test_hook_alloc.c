@@ -3,7 +3,7 @@
  * Programs that allocate, and register finalizers for what they have allocated, in the hook of GC_set_push_other_roots, with
  * the world stopped.  On bdwgc that works as long as there is one thread, and Crystal's run-time system relies on that.
  *
- * Also: alloc/pause_alloc.c.
+ * Also: alloc/new_objects.c.
  */
 #include "api.h"
 
@@ -54,9 +54,8 @@ static void keep(struct item *p, size_t bytes)
 
 static atomic_int finalized, registered;
 
-static void count(void *object, void *data)
+static void count(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     atomic_fetch_add(&finalized, 1);
 }
 
@@ -163,15 +162,13 @@ static void *twice;                     /* objects that live */
 static int first_calls, last_calls;
 static bool answers;
 
-static void first(void *object, void *data)
+static void first(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     first_calls++;
 }
 
-static void last(void *object, void *data)
+static void last(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     last_calls++;
 }
 

@@ -4,7 +4,6 @@
 #include "api.h"
 
 #include <setjmp.h>
-#include <signal.h>
 
 #define MB ((size_t)1 << 20)
 
@@ -296,10 +295,9 @@ static void plain_abort_on_oom(void)
 
 static int warnings;
 
-static void count_warning(char *format, GC_word argument)
+static void count_warning(char *format, TEST_UNUSED GC_word argument)
 {
     warnings += format != NULL && strchr(format, '%') == strrchr(format, '%');
-    (void)argument;
 }
 
 /* A late call of a setter that only works before the start is something to warn of. */

@@ -5,9 +5,6 @@
  */
 #include "api.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "../lib/sanitized.h"
 
 enum { SIZES = 24, THREADS_MAX = 100, MB = 1 << 20, KINDS = 4 };

@@ -38,9 +38,8 @@ static void *report_in_thread(void *arg)
     return arg;
 }
 
-static void report_in_handler(int signal)
+static void report_in_handler(TEST_UNUSED int signal)
 {
-    (void)signal;
     report_anything();
 }
 
@@ -171,9 +170,8 @@ static void memory_is_reported(void)
     API_CHILD(nothing_lost(false, report_memory));
 }
 
-static void report_nothing(const void *object)
+static void report_nothing(TEST_UNUSED const void *object)
 {
-    (void)object;
 }
 
 /* Else the three above would show nothing. */

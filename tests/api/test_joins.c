@@ -6,10 +6,6 @@
  */
 #include "api.h"
 
-#include <errno.h>
-#include <semaphore.h>
-#include <time.h>
-
 enum { LONG = 100 };            /* seconds: a test that waits so long has failed */
 
 static sem_t may_end;

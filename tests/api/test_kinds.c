@@ -232,9 +232,8 @@ static void free_lists(void)
 
 /* An object whose finalizer waits until what it leads to is finalized: of a bitmap's words only. */
 static int finalized[2];
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, void *data)
 {
-    (void)object;
     ++*(int *)data;
 }
 

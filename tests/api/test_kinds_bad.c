@@ -75,11 +75,10 @@ static void small_type(void) { first_word = 16, kept(kind_of(by_type(), 0)); }
 
 /* ---- procedures that return something else ---- */
 
-static stack returns(GC_word *object, stack top, stack limit, GC_word env)
+static stack returns(TEST_UNUSED GC_word *object, stack top, stack limit, GC_word env)
 {
     stack results[] = { NULL, limit, (stack)((struct entry *)top - 1), (stack)((char *)top + 8) };
 
-    (void)object;
     return results[env];
 }
 
@@ -98,11 +97,10 @@ static void odd_stack(void) { with_proc(returns, 3); }
 
 static void *nowhere[8];
 
-static stack marks_anything(GC_word *object, stack top, stack limit, GC_word env)
+static stack marks_anything(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     char *heap = GC_least_plausible_heap_addr;
 
-    (void)env;
     for (int i = 0; i < 8; i++)
         top = GC_mark_and_push(nowhere[i], top, limit, &nowhere[i]);
     for (long step = 0; step < 64 << 20; step += 4093)
@@ -126,11 +124,10 @@ static void anything(void)
 
 static struct entry pushed;
 
-static stack pushes(GC_word *object, stack top, stack limit, GC_word env)
+static stack pushes(GC_word *object, stack top, TEST_UNUSED stack limit, TEST_UNUSED GC_word env)
 {
     struct entry *e = (struct entry *)top + 1;
 
-    (void)limit, (void)env;
     *e = pushed;
     if (e->start == (void *)-1)
         e->start = object;
@@ -232,9 +229,8 @@ static void unknown_kind(void)
     API_CHILD(GC_generic_malloc(10, 4) == NULL && GC_generic_malloc(10, -1) == NULL);
 }
 
-static void *unhappy(size_t bytes)
+static void *unhappy(TEST_UNUSED size_t bytes)
 {
-    (void)bytes;
     return NULL;
 }
 

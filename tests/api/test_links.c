@@ -75,9 +75,8 @@ static void check_links(link_fn *fn, const char *name, struct weak *w, size_t by
 static void *short_word, *long_word;
 static void *volatile saved;
 
-static void save(void *object, void *data)
+static void save(void *object, TEST_UNUSED void *data)
 {
-    (void)data;
     saved = object;
 }
 
@@ -121,9 +120,8 @@ static void check_both(void)
 /* A link inside an object to another makes it no predecessor, since it is cleared first. */
 static int finalized;
 
-static void count(void *object, void *data)
+static void count(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     finalized++;
 }
 

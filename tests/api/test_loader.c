@@ -31,9 +31,8 @@ static void *load_and_unload(void *arg)
     return arg;
 }
 
-static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
+static int look_at_module(TEST_UNUSED struct dl_phdr_info *info, TEST_UNUSED size_t size, TEST_UNUSED void *data)
 {
-    (void)info, (void)size, (void)data;
     nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
     return 0;
 }
@@ -150,9 +149,8 @@ static void on_event(GC_EventType event)
         ask_why();
 }
 
-static void collect(void *object)
+static void collect(TEST_UNUSED void *object)
 {
-    (void)object;
     GC_set_on_collection_event(on_event);
     GC_gcollect();
 }

@@ -11,8 +11,6 @@
 #include <gc.h>
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../lib/sanitized.h"

@@ -83,9 +83,8 @@ static void print_log(void)
 
 static void *volatile kept;
 
-static void describe(void *object, char *text)
+static void describe(TEST_UNUSED void *object, char *text)
 {
-    (void)object;
     strcpy(text, "described by the test");
 }
 
@@ -191,9 +190,8 @@ static void by_hand(void)
 }
 
 /* Without the first of the three calls nothing would be locked while it forks. */
-static void *collects(void *unused)
+static void *collects(TEST_UNUSED void *unused)
 {
-    (void)unused;
     return (void *)GC_get_gc_no();
 }
 

@@ -6,16 +6,11 @@
  * The test lays both libraries out as an installation does, by links in a directory of its own, and
  * loads them with dlopen in a child a case.  It is linked with neither.
  */
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     ROOTS_MOST = 200 << 10,     /* bytes; each library has more of its own */

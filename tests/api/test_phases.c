@@ -8,10 +8,8 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 enum { PHASE = 12 << 20, OBJECTS_MAX = PHASE / 48 + 1, THREADS_MAX = 3 };
 

@@ -5,11 +5,10 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "alloc/pages/homes.h"
 #include "gc/collect/start_state.h"
-#include "platform/topology.h"
+#include "platform/nodes/topology.h"
 #include "tests/lib/child.h"
 #include "tests/lib/fake_nodes.h"
 
@@ -66,11 +65,6 @@ static long number(const char *from, const char *line, const char *unit)
 }
 
 /* ---- what is printed ---- */
-
-static int unstarted(void)
-{
-    return strcmp(report(), "SGC: memory nodes: the collector has not been started\n") == 0 && !sgc_init_done() ? 0 : 1;
-}
 
 static int one_node(void)
 {
@@ -133,9 +127,8 @@ static int interleaved(void)
     return number(text, "SGC: heap: ", " percent where") >= 99 && adds_up(text, "SGC: heap: ", true) ? 0 : 2;
 }
 
-static int on_second(const char *page)
+static int on_second(TEST_UNUSED const char *page)
 {
-    (void)page;
     return 1;
 }
 
@@ -179,9 +172,8 @@ static int stacks(void)
     return number(report(), "SGC: mark stacks: ", " percent where") == 0 ? 0 : 2;
 }
 
-static void *unregistered(void *arg)
+static void *unregistered(TEST_UNUSED void *arg)
 {
-    (void)arg;
     return (void *)report();
 }
 
@@ -260,7 +252,8 @@ int main(void)
 {
     unsetenv("SGC_NUMA_REPORT");
     setenv("SGC_MODE", "stop", 1);          /* there are no stacks of spare markers then */
-    child_ok(unstarted, "before the start there is nothing to say, and nothing is started");
+    child_ok_of(strcmp(report(), "SGC: memory nodes: the collector has not been started\n") == 0 && !sgc_init_done() ? 0 : 1,
+                "before the start there is nothing to say, and nothing is started");
     child_ok(one_node, "one node");
     if (can_make_up())
         test_made_up();

@@ -116,9 +116,8 @@ static int make_kind(unsigned proc, GC_word env)
 }
 
 /* For callers that hold the lock. */
-static void *fan_proc_inside(void *unused)
+static void *fan_proc_inside(TEST_UNUSED void *unused)
 {
-    (void)unused;
     fan_proc = GC_new_proc_inner(mark_fan);
     return NULL;
 }

@@ -79,11 +79,10 @@ static struct node *make_node(void *strong)
     return n;
 }
 
-static void GC_CALLBACK finalize(void *object, void *unused)
+static void GC_CALLBACK finalize(void *object, TEST_UNUSED void *unused)
 {
     struct head *h = object;
 
-    (void)unused;
     for (int i = 0; i < FAN; i++)
         for (struct node *n = h->child[i]; n != NULL; n = n->strong)
             for (int w = 0; w < 4; w++)

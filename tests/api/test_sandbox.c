@@ -13,7 +13,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -36,7 +35,7 @@ static void check_objects(void *volatile *object)
 }
 
 /* fn(), from `depth` frames of two KB below. */
-API_NOINLINE static void below(int depth, void (*fn)(void))
+TEST_NOINLINE static void below(int depth, void (*fn)(void))
 {
     volatile char room[2048];
 
@@ -49,7 +48,7 @@ API_NOINLINE static void below(int depth, void (*fn)(void))
 }
 
 /* More than a dead frame may have left behind is gone then. */
-API_NOINLINE static void hold_and(int depth, void (*fn)(void))
+TEST_NOINLINE static void hold_and(int depth, void (*fn)(void))
 {
     void *volatile object[HELD];
 

@@ -81,12 +81,11 @@ static void check_wrong(int signal, const char *message, const char *name)
 static int ends[2];
 
 /* 100 bytes from a pipe, in one read each, while it is stopped again and again. */
-static void *read_pipe(void *unused)
+static void *read_pipe(TEST_UNUSED void *unused)
 {
     intptr_t failures = 0;
     char byte;
 
-    (void)unused;
     sem_post(&ready);
     for (int i = 0; i < 100; i++)
         failures += read(ends[0], &byte, 1) != 1;

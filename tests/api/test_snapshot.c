@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "gc/gc_disclaim.h"
@@ -19,8 +18,6 @@
 #include "gc/gc_typed.h"
 #include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
-#include "tests/lib/folder.h"
-#include "tests/lib/tap.h"
 
 enum { MANY = 200, THREADS = 3, LARGE = 300000 };
 
@@ -72,9 +69,8 @@ static void make_gcj(void)
     object[2] = chain(11, NULL);                                            /* behind what the type says */
 }
 
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
 }
 
 static void make_finalized(void)
@@ -97,9 +93,8 @@ static void make_finalized(void)
     GC_toggleref_add(chain(13, NULL), 0);
 }
 
-static int GC_CALLBACK disclaim(void *object)
+static int GC_CALLBACK disclaim(TEST_UNUSED void *object)
 {
-    (void)object;
     return 0;
 }
 
@@ -194,7 +189,7 @@ static int exact(void)
     make_disclaimed();
     agrees = agrees && snapshot_is_exact(NULL);
     end_threads(thread);
-    return agrees && snapshot_last.marked_objects > 2 * MANY ? 0 : 1;
+    return agrees && snapshot_last.marked.objects > 2 * MANY ? 0 : 1;
 }
 
 static void try_exact(const char *option, const char *value)
@@ -278,9 +273,8 @@ static int small_limit(void)
 
 static int finalized, disclaimed;
 
-static void count_finalized(void *object, void *data)
+static void count_finalized(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     finalized++;
 }
 
@@ -290,7 +284,7 @@ static int GC_CALLBACK count_disclaimed(void *object)
     return 0;
 }
 
-__attribute__((noinline)) static void make_dying(int kind)
+TEST_NOINLINE static void make_dying(int kind)
 {
     for (int i = 0; i < MANY; i++) {
         *(GC_word *)GC_generic_malloc(32, kind) = 1;

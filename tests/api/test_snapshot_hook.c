@@ -6,12 +6,9 @@
 #define GC_THREADS
 #include "sgc.h"
 
-#include <string.h>
-
 #include "gc/gc_mark.h"
 #include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 enum { LONG = 50000 };
 
@@ -104,16 +101,6 @@ static int hook(GC_push_other_roots_proc push_them)
     return agrees ? 0 : 1;
 }
 
-static int hook_pushes(void)
-{
-    return hook(push_roots);
-}
-
-static int hook_changes(void)
-{
-    return hook(change_heap);
-}
-
 /* ---- a mark that is given up ---- */
 
 static int asked;
@@ -166,8 +153,8 @@ static void try_hook(const char *option, const char *value)
 {
     if (option != NULL)
         setenv(option, value, 1);
-    child_ok(hook_pushes, "%s=%s: what a hook pushes", option != NULL ? option : "nothing", value);
-    child_ok(hook_changes, "what a hook allocates, marks and changes");
+    child_ok_of(hook(push_roots), "%s=%s: what a hook pushes", option != NULL ? option : "nothing", value);
+    child_ok_of(hook(change_heap), "what a hook allocates, marks and changes");
     if (option != NULL)
         unsetenv(option);
 }

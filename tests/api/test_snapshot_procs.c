@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Heap snapshots of programs with mark procedures: what is reachable in the file is what the very same collection has marked,
- * whatever a procedure pushes, marks by hand and leaves out.  Also: mark/noted.c, mark/note_pushed.c and
- * gc/snapshot/noted_part.c.
+ * whatever a procedure pushes, marks by hand and leaves out.  Also: mark/noted.c, mark/descriptor.c and
+ * gc/snapshot/write.c.
  */
 #define GC_THREADS
 #include "sgc.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "gc/gc_mark.h"
@@ -15,7 +14,6 @@
 #include "mark/layouts.h"
 #include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 enum {
     READY = 12345,
@@ -231,7 +229,7 @@ static int pushes(void)
     return snapshot_is_exact(has_memory) && snapshot_is_exact(has_procedures) ? 0 : 1;
 }
 
-__attribute__((noinline)) static void make_array(void)
+TEST_NOINLINE static void make_array(void)
 {
     const GC_word bits[1] = { 1 };
     void **array = GC_CALLOC_EXPLICITLY_TYPED(100, 32, GC_make_descriptor(bits, 4));
@@ -252,9 +250,8 @@ static int own_parts(void)
     return snapshot_is_exact(has_edges_only) ? 0 : 1;
 }
 
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
 }
 
 static int finalizes_view(void)
@@ -345,7 +342,7 @@ static int by_hand_again(void)
         chain(1, NULL);
     }
     GC_enable();
-    return !snapshot_is_exact(has_edges_only) ? 1 : snapshot_last.rescans != 0 ? 0 : 2;
+    return !snapshot_is_exact(has_edges_only) ? 1 : snapshot_last.marked.rescans != 0 ? 0 : 2;
 }
 
 /* What a finalizer is for is looked into; then a procedure, which is called since another one leads to its object, marks it. */
@@ -403,9 +400,9 @@ static int several(void)
     GC_enable();
     for (int i = 0; i < 100 && agrees && (i < 5 || markers < 2); i++) {
         agrees = snapshot_is_exact(has_procedures);
-        markers = snapshot_last.markers > markers ? snapshot_last.markers : markers;
+        markers = snapshot_last.marked.markers > markers ? snapshot_last.marked.markers : markers;
     }
-    fprintf(stderr, "# %lu markers, %lu objects\n", (unsigned long)markers, (unsigned long)snapshot_last.marked_objects);
+    fprintf(stderr, "# %lu markers, %lu objects\n", (unsigned long)markers, (unsigned long)snapshot_last.marked.objects);
     return !agrees ? 1 : markers > 1 ? 0 : CHILD_SKIPS;
 }
 

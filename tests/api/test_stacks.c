@@ -140,11 +140,10 @@ static sem_t in_handler, leave_handler;
 static int handler_errors;
 
 /* Runs on the alternate stack, with objects there only, while another thread collects. */
-static void handler(int signal)
+static void handler(TEST_UNUSED int signal)
 {
     void *volatile object[HELD];
 
-    (void)signal;
     api_fill(object, hidden, HELD);
     sem_post(&in_handler);
     api_wait(&leave_handler);

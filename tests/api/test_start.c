@@ -7,14 +7,13 @@
 #include "api.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 
 enum { OBJECTS = 1000 };
 
 static void **chain, **early;
 
 /* A chain of objects that only `chain` leads to. */
-API_NOINLINE static void build_chain(void)
+TEST_NOINLINE static void build_chain(void)
 {
     for (int i = 0; i < OBJECTS; i++) {
         void **object = GC_malloc(2 * sizeof(void *));
@@ -183,9 +182,8 @@ static void forked_meanwhile(void)
 static int told;
 static pid_t forked = -1;
 
-static void GC_CALLBACK fork_in_message(char *format, GC_word arg)
+static void GC_CALLBACK fork_in_message(TEST_UNUSED char *format, TEST_UNUSED GC_word arg)
 {
-    (void)format, (void)arg;
     if (told++ == 0)
         forked = fork(), alarm(5);
     else

@@ -4,12 +4,11 @@
  * procedure looks at with the allocation lock held, and says where that is afterwards, as programs do that move their stacks;
  * and its hooks come on its own thread.  Not with API_PEER: that has no such cycles.
  *
- * Also: gc/collect/turn.c, gc/threads/pin.c.
+ * Also: gc/collect/lead.c, gc/threads/stopper.c.
  */
 #include "api.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 static pthread_t program;
 static volatile bool allocates;                 /* elsewhere nobody expects a collection */
@@ -36,9 +35,8 @@ static void count_hook(void)
         strange++;
 }
 
-static void on_event(GC_EventType event)
+static void on_event(TEST_UNUSED GC_EventType event)
 {
-    (void)event;
     count_hook();
 }
 
@@ -52,7 +50,7 @@ static void *move(void *unused)
     return unused;
 }
 
-API_NOINLINE static void move_and_publish(void)
+TEST_NOINLINE static void move_and_publish(void)
 {
     GC_call_with_alloc_lock(move, NULL);
     half_done = false;

@@ -61,9 +61,8 @@ static void *held;                      /* static data, and a root */
 static _Thread_local void *own;
 static int invisible;
 
-static void count_invisible(void *p)
+static void count_invisible(TEST_UNUSED void *p)
 {
-    (void)p;
     invisible++;
 }
 
@@ -88,9 +87,8 @@ static void ask_check(void)
     API_CHILD(SGC_check() == 0);
 }
 
-static void count_object(void *object, size_t bytes, void *data)
+static void count_object(TEST_UNUSED void *object, TEST_UNUSED size_t bytes, void *data)
 {
-    (void)object, (void)bytes;
     ++*(int *)data;
 }
 

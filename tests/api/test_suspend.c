@@ -83,9 +83,8 @@ static void pause_a_little(void)
     nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
 }
 
-static void idle(struct worker *w)
+static void idle(TEST_UNUSED struct worker *w)
 {
-    (void)w;
     pause_a_little();
 }
 
@@ -98,24 +97,21 @@ static void allocate(struct worker *w)
         GC_free(object);
 }
 
-static void collect(struct worker *w)
+static void collect(TEST_UNUSED struct worker *w)
 {
-    (void)w;
     GC_gcollect();
 }
 
 /* Inside the loader's lock for most of the time; not for all of it, since that lock is not fair: who has just given it back
  * takes it again before those who wait have woken up. */
-static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
+static int look_at_module(TEST_UNUSED struct dl_phdr_info *info, TEST_UNUSED size_t size, TEST_UNUSED void *data)
 {
-    (void)info, (void)size, (void)data;
     pause_a_little();
     return 0;
 }
 
-static void ask_loader(struct worker *w)
+static void ask_loader(TEST_UNUSED struct worker *w)
 {
-    (void)w;
     dl_iterate_phdr(look_at_module, NULL);
     pause_a_little();
 }
@@ -235,9 +231,8 @@ static void check_waiting_for_lock(void)
 
 /* ---- oneself, blocked, ended ----------------------------------------------------------------- */
 
-static void suspend_self(struct worker *w)
+static void suspend_self(TEST_UNUSED struct worker *w)
 {
-    (void)w;
     GC_suspend_thread(pthread_self());
 }
 
@@ -331,9 +326,8 @@ static void *short_life(void *arg)
 
 static atomic_int warnings;
 
-static void count_warning(char *format, GC_word arg)
+static void count_warning(TEST_UNUSED char *format, TEST_UNUSED GC_word arg)
 {
-    (void)format, (void)arg;
     atomic_fetch_add(&warnings, 1);
 }
 
@@ -378,9 +372,8 @@ static void check_ending(void)
 
 static atomic_int signals;
 
-static void on_signal(int number)
+static void on_signal(TEST_UNUSED int number)
 {
-    (void)number;
     atomic_fetch_add(&signals, 1);
 }
 

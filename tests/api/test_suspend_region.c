@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "../lib/sanitized.h"
 
@@ -229,9 +228,8 @@ static void check_lock(void)
 
 /* ---- a handler in the middle ----------------------------------------------------------------- */
 
-static void on_signal(int number)
+static void on_signal(TEST_UNUSED int number)
 {
-    (void)number;
     atomic_fetch_add(&handled, 1);
     GC_is_thread_suspended(victim);
 }

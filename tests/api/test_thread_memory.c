@@ -12,7 +12,6 @@
 #include <gc/gc_mark.h>
 
 #include <stdatomic.h>
-#include <sys/resource.h>
 
 #include "../lib/child.h"
 #include "../lib/proc.h"
@@ -26,12 +25,11 @@ static int kinds;                       /* written before the gate opens */
 static unsigned kind[KINDS];
 
 /* Objects of each kind are whole and their own, and of the kind: what they lead to lives. */
-static void *use_kinds(void *unused)
+static void *use_kinds(TEST_UNUSED void *unused)
 {
     void **volatile object[KINDS];
     GC_hidden_pointer hidden[KINDS];
 
-    (void)unused;
     for (int i = 0; i < kinds; i++) {
         object[i] = GC_generic_malloc(2 * sizeof(void *), (int)kind[i]);
         object[i][1] = GC_malloc(8);

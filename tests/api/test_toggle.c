@@ -2,7 +2,7 @@
 /*
  * Toggle references through the public interface: the program is asked, and its answer counts.
  *
- * Also: gc/finalize/toggle.c.
+ * Also: gc/finalize/register.c, gc/finalize/rounds.c.
  */
 #include "api.h"
 
@@ -12,9 +12,8 @@ static int wrong;
 
 static GC_ToggleRefStatus status;
 
-static GC_ToggleRefStatus toggle(void *object)
+static GC_ToggleRefStatus toggle(TEST_UNUSED void *object)
 {
-    (void)object;
     return status;
 }
 
@@ -36,9 +35,8 @@ static void *make_toggled(void *unused)
 static void *back[COUNT];
 static int backs;
 
-static void bring_back(void *object, void *unused)
+static void bring_back(void *object, TEST_UNUSED void *unused)
 {
-    (void)unused;
     back[backs++] = object;
 }
 

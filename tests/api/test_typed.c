@@ -359,9 +359,8 @@ enum { JUMPERS = 20 };
 static jmp_buf out;
 static volatile int jumps;
 
-static void jump(void *object, void *data)
+static void jump(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
     longjmp(out, 1);
 }
 

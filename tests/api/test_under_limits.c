@@ -6,8 +6,6 @@
  */
 #include "api.h"
 
-#include <sys/resource.h>
-
 #include "../lib/child.h"
 #include "../lib/proc.h"
 #include "../lib/sanitized.h"
@@ -28,9 +26,8 @@ static int resource = RLIMIT_AS;
 static size_t limit;
 static volatile bool full;
 
-static void *give_up(size_t bytes)
+static void *give_up(TEST_UNUSED size_t bytes)
 {
-    (void)bytes;
     return NULL;
 }
 
@@ -58,12 +55,11 @@ static struct cell *cell_before(struct cell *list, uintptr_t number)
 }
 
 /* Bytes of a list that has all there is; 0: something is lost. */
-static void *fill(void *unused)
+static void *fill(TEST_UNUSED void *unused)
 {
     struct cell *list = NULL, *cell;
     uintptr_t n = 0, found = 0;
 
-    (void)unused;
     for (; !full && (cell = cell_before(list, n)) != NULL; n++)
         list = cell;
     full = true;

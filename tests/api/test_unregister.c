@@ -105,9 +105,8 @@ static void *comes_and_goes(void *unused)
 
 static atomic_int warnings;
 
-static void count_warning(char *format, GC_word arg)
+static void count_warning(TEST_UNUSED char *format, TEST_UNUSED GC_word arg)
 {
-    (void)format, (void)arg;
     atomic_fetch_add(&warnings, 1);
 }
 
@@ -133,9 +132,8 @@ static void check_bouncing(void)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void *leaves(void *unused)
+static void *leaves(TEST_UNUSED void *unused)
 {
-    (void)unused;
     atomic_store(&tid, (int)syscall(SYS_gettid));
     GC_unregister_my_thread();
     reach(1);
@@ -180,11 +178,10 @@ static void check_detached(void)
 
 static GC_hidden_pointer result;
 
-static void *exits(void *unused)
+static void *exits(TEST_UNUSED void *unused)
 {
     GC_word *object;
 
-    (void)unused;
     atomic_store(&tid, (int)syscall(SYS_gettid));
     GC_unregister_my_thread();
     come_back();
@@ -210,10 +207,8 @@ static void check_result(void)
 
 static int finalized;
 
-static void unregister(void *object, void *unused)
+static void unregister(TEST_UNUSED void *object, TEST_UNUSED void *unused)
 {
-    (void)object;
-    (void)unused;
     finalized++;
     API_CHILD(GC_unregister_my_thread() == GC_UNIMPLEMENTED && GC_thread_is_registered());
 }

@@ -3,7 +3,7 @@
  * The heap object by object, and who points at an object.  Only our library has back pointers without a special
  * build, so this does not run on bdwgc's.
  *
- * Also: alloc/whole_heap.c, gc/inspect/api_backptr.c.
+ * Also: alloc/whole_heap.c, gc/inspect/backptr.c.
  */
 #include "api.h"
 

@@ -40,7 +40,7 @@ static void record(const struct SGC_step *step, void *data)
     way.count++;
 }
 
-API_NOINLINE static SGC_held_t find(GC_hidden_pointer hidden)
+TEST_NOINLINE static SGC_held_t find(GC_hidden_pointer hidden)
 {
     memset(&way, 0, sizeof(way));
     scrub_stack();
@@ -151,11 +151,10 @@ static void check_own_stack(void)
     here = NULL;
 }
 
-static void *make_uncollectable(void *unused)
+static void *make_uncollectable(TEST_UNUSED void *unused)
 {
     struct node *root = GC_malloc_uncollectable(sizeof(*root));
 
-    (void)unused;
     root->next = GC_malloc(sizeof(*root));
     return (void *)GC_HIDE_POINTER(root);
 }
@@ -220,12 +219,11 @@ static void check_finalization(void)
 /* ---- ways of several steps ------------------------------------------------------------------- */
 
 /* A chain from in_static, whose last node's `other` is the object; a circle hangs on the first. */
-static void *make_chain(void *unused)
+static void *make_chain(TEST_UNUSED void *unused)
 {
     struct node *n = GC_malloc(sizeof(*n)), *circle = GC_malloc(sizeof(*n));
     void *object = GC_malloc(1000);
 
-    (void)unused;
     in_static = n;
     circle->next = circle;
     n->other = circle;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Names across modules, from the sources.  A module is x.c with x.h; its external functions are those that x.c defines and some header
-declares; its customers are the other modules in whose code such a name stands.
+declares; its customers are the other modules in whose code such a name stands, but for headers that do no more than declare it.
 
     modules.py ROOT             the counts of the ratchet, a line each
     modules.py ROOT --all       what they are made of
@@ -14,7 +14,7 @@ declares; its customers are the other modules in whose code such a name stands.
 import os
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 FOLDERS = ("platform", "alloc", "mark", "gc", "shortterm")
 SHORT = 50
@@ -56,14 +56,14 @@ def function_of(head):
 
 class Tree:
     def __init__(self, root):
-        self.lines, self.defined, self.declared, self.tokens = {}, {}, defaultdict(set), defaultdict(set)
+        self.lines, self.defined, self.declared, self.tokens = {}, {}, defaultdict(set), defaultdict(Counter)
         for folder in FOLDERS:
             for where, _, names in os.walk(os.path.join(root, folder)):
                 for name in sorted(names):
                     if name.endswith((".c", ".h")):
                         self.take(root, os.path.relpath(os.path.join(where, name), root))
         self.external = {name: module for name, module in self.defined.items() if name in self.declared}
-        self.customers = {name: {m for m, tokens in self.tokens.items() if name in tokens and m != module}
+        self.customers = {name: {m for m, tokens in self.tokens.items() if name in tokens and m != module and not self.only_declares(m, name)}
                           for name, module in self.external.items()}
 
     def take(self, root, path):
@@ -71,13 +71,18 @@ class Tree:
             text = f.read()
         self.lines[path] = text.count("\n")
         text, module = without_comments(text), path.rsplit(".", 1)[0]
-        self.tokens[module] |= set(TOKEN.findall(text))
+        self.tokens[module].update(TOKEN.findall(text))
         for head, end in statements(text):
             name = function_of(head)
             if name and end == "{" and path.endswith(".c"):
                 self.defined.setdefault(name, module)
             elif name and end == ";" and path.endswith(".h"):
                 self.declared[name].add(path)
+
+    def only_declares(self, module, name):
+        """Is it the module of a header alone, which names the function once?"""
+        header = module + ".h"
+        return header in self.declared[name] and module + ".c" not in self.lines and self.tokens[module][name] == 1
 
     def used_by(self, number):
         return sorted(name for name, customers in self.customers.items() if len(customers) == number)

@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <threads.h>
-#include <time.h>
 
 enum { THREADS = 8 };
 

@@ -9,8 +9,6 @@
 #include "platform/platform.h"
 #include "tests/lib/tap.h"
 
-#define DEQUE_UNUSED __attribute__((unused))
-
 enum { LEAST = 64 << 10, LEAST_PIECES = LEAST / sizeof(struct sgc_work) };
 
 static const struct deque_form {
@@ -21,7 +19,7 @@ static const struct deque_form {
 static struct sgc_deque deque, thief, third;
 static const char *form_name;
 
-DEQUE_UNUSED static void begin(const struct deque_form *form, size_t bytes)
+TEST_UNUSED static void begin(const struct deque_form *form, size_t bytes)
 {
     form_name = form->name;
     if (!sgc_deque_init(&deque, bytes, form->form) || !sgc_deque_init(&thief, bytes, form->form) ||
@@ -29,7 +27,7 @@ DEQUE_UNUSED static void begin(const struct deque_form *form, size_t bytes)
         tap_bail("no deques of %zu bytes", bytes);
 }
 
-DEQUE_UNUSED static void end(void)
+TEST_UNUSED static void end(void)
 {
     sgc_deque_release(&deque);
     sgc_deque_release(&thief);
@@ -37,12 +35,12 @@ DEQUE_UNUSED static void end(void)
 }
 
 /* Pieces are numbers; both words of one say which. */
-DEQUE_UNUSED static bool push(struct sgc_deque *d, size_t number)
+TEST_UNUSED static bool push(struct sgc_deque *d, size_t number)
 {
     return sgc_deque_push(d, number * 8, number);
 }
 
-DEQUE_UNUSED static bool push_range(struct sgc_deque *d, size_t from, size_t to)
+TEST_UNUSED static bool push_range(struct sgc_deque *d, size_t from, size_t to)
 {
     for (; from < to; from++)
         if (!push(d, from))
@@ -51,7 +49,7 @@ DEQUE_UNUSED static bool push_range(struct sgc_deque *d, size_t from, size_t to)
 }
 
 /* SIZE_MAX: none; SIZE_MAX - 1: its words do not belong together. */
-DEQUE_UNUSED static size_t pop(struct sgc_deque *d)
+TEST_UNUSED static size_t pop(struct sgc_deque *d)
 {
     struct sgc_work work;
 
@@ -61,7 +59,7 @@ DEQUE_UNUSED static size_t pop(struct sgc_deque *d)
 }
 
 /* Pops to - from pieces: to - 1, ..., from. */
-DEQUE_UNUSED static bool pop_range(struct sgc_deque *d, size_t from, size_t to)
+TEST_UNUSED static bool pop_range(struct sgc_deque *d, size_t from, size_t to)
 {
     while (to > from)
         if (pop(d) != --to)
@@ -69,12 +67,12 @@ DEQUE_UNUSED static bool pop_range(struct sgc_deque *d, size_t from, size_t to)
     return true;
 }
 
-DEQUE_UNUSED static size_t public_length(const struct sgc_deque *d)
+TEST_UNUSED static size_t public_length(const struct sgc_deque *d)
 {
     return sgc_public_length(sgc_aw_load(&d->word));
 }
 
-DEQUE_UNUSED static bool sound(void)
+TEST_UNUSED static bool sound(void)
 {
     return sgc_deque_sound(&deque) && sgc_deque_sound(&thief) && sgc_deque_sound(&third);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A made-up machine with several memory nodes, in place of the system calls of platform/placement.h: the test says on which
- * node the calling thread runs, and what is refused; what is bound is written down and looked up again.
+ * A made-up machine with several memory nodes, in place of the system calls of
+ * platform/nodes/placement.h: the test says on which node the calling thread runs, and what is
+ * refused; what is bound is written down and looked up again.
  *
  * The system's number of node n is 3 n + 1.
  */
@@ -11,7 +12,7 @@
 #include <linux/mempolicy.h>
 #include <string.h>
 
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "tests/lib/tap.h"
 
 #define FAKE_LONG ((size_t)1 << 32)
@@ -107,7 +108,7 @@ static long fake_getcpu(unsigned *processor, unsigned *node)
 
 /* From now on there are so many nodes; the calling thread runs on the first.  Once, before the collector or the heap is
  * started. */
-__attribute__((unused)) static void fake_nodes_begin(int nodes)
+TEST_UNUSED static void fake_nodes_begin(int nodes)
 {
     struct sgc_topology topology = { .nodes = nodes, .cpus = 1, .source = "test" };
 

@@ -12,7 +12,6 @@
 
 #include "shortterm/findings.h"
 #include "tests/lib/child.h"
-#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 #include "sgc_shortterm.h"
 
@@ -31,9 +30,8 @@ static struct SGC_finding found[MOST];
 static uintptr_t last_word[MOST];       /* where the last pointer of the way is, hidden: it may be in an object */
 static int finds;
 
-WHITE_UNUSED static void record(const struct SGC_finding *f, void *unused)
+TEST_UNUSED static void record(const struct SGC_finding *f, TEST_UNUSED void *unused)
 {
-    (void)unused;
     if (finds == MOST)
         return;
     found[finds] = *f;
@@ -43,7 +41,7 @@ WHITE_UNUSED static void record(const struct SGC_finding *f, void *unused)
     finds++;
 }
 
-WHITE_UNUSED static size_t check(void)
+TEST_UNUSED static size_t check(void)
 {
     finds = 0;
     scrub_stack();
@@ -51,7 +49,7 @@ WHITE_UNUSED static size_t check(void)
 }
 
 /* One finding of that sort, of an object, and that is all. */
-WHITE_UNUSED static bool one(int kind, int certainty, SGC_held_t held, size_t steps)
+TEST_UNUSED static bool one(int kind, int certainty, SGC_held_t held, size_t steps)
 {
     const struct SGC_finding *f = &found[0];
     bool right = finds == 1 && f->kind == kind && f->certainty == certainty && f->held == held && f->steps == steps;
@@ -62,7 +60,7 @@ WHITE_UNUSED static bool one(int kind, int certainty, SGC_held_t held, size_t st
     return right && f->bytes >= sizeof(void *) && f->refreshed_at != NULL;
 }
 
-WHITE_UNUSED static int with_certainty(int certainty)
+TEST_UNUSED static int with_certainty(int certainty)
 {
     int n = 0;
 
@@ -71,7 +69,7 @@ WHITE_UNUSED static int with_certainty(int certainty)
     return n;
 }
 
-WHITE_UNUSED static void findings_begin(void)
+TEST_UNUSED static void findings_begin(void)
 {
     setenv("SGC_SHORTTERM", "verify", 1);
     setenv("SGC_MODE", "stop", 1);
@@ -87,7 +85,7 @@ struct node {
 
 static struct node *root;
 
-WHITE_UNUSED static struct node *make_node(struct node *left, struct node *right)
+TEST_UNUSED static struct node *make_node(struct node *left, struct node *right)
 {
     struct node *n = GC_MALLOC(sizeof *n);
 
@@ -96,13 +94,13 @@ WHITE_UNUSED static struct node *make_node(struct node *left, struct node *right
     return n;
 }
 
-WHITE_UNUSED static void elsewhere(void (*fn)(void *arg), void *arg)
+TEST_UNUSED static void elsewhere(void (*fn)(void *arg), void *arg)
 {
     white_join(white_start(fn, arg));
 }
 
 /* Of this thread: its date is over at the next tick. */
-WHITE_NOINLINE static void expire(struct node **place)
+TEST_NOINLINE static void expire(struct node **place)
 {
     SGC_refresh(*place, 0);
     SGC_tick();
@@ -110,20 +108,24 @@ WHITE_NOINLINE static void expire(struct node **place)
 
 /* ---- plants ---- */
 
-WHITE_UNUSED static void make_one(void *place)
+TEST_UNUSED static void make_one(void *place)
 {
     *(struct node **)place = make_node(NULL, NULL);
 }
 
-WHITE_UNUSED static void make_pair(void *unused)
+TEST_UNUSED static void link_one(TEST_UNUSED void *unused)
 {
-    (void)unused;
+    root = make_node(root, NULL);
+}
+
+TEST_UNUSED static void make_pair(TEST_UNUSED void *unused)
+{
     root = make_node(make_node(NULL, NULL), NULL);
 }
 
 static uintptr_t hidden;
 
-WHITE_NOINLINE static void date_pair(void)
+TEST_NOINLINE static void date_pair(void)
 {
     SGC_refresh(root, 5);
     SGC_refresh(root->left, 0);

@@ -3,61 +3,20 @@
 #ifndef TESTS_LIB_FOLDER_H
 #define TESTS_LIB_FOLDER_H
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tests/lib/tap.h"
 
-static char folder[256];
+extern char folder[256];
 
-static void folder_make(void)
-{
-    const char *temporary = getenv("TMPDIR");
-
-    snprintf(folder, sizeof folder, "%s/sgc-test-XXXXXX", temporary != NULL ? temporary : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        tap_bail("no temporary folder at %s", folder);
-}
-
-static void folder_remove(void)
-{
-    char command[300];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0)
-        tap_diag("%s stays", folder);
-}
+void folder_make(void);
+void folder_remove(void);
 
 /* Of a file in it; the last four are valid. */
-static const char *folder_path(const char *name)
-{
-    static char text[4][512];
-    static int next;
-
-    next = (next + 1) % 4;
-    snprintf(text[next], sizeof text[0], "%s/%s", folder, name);
-    return text[next];
-}
+const char *folder_path(const char *name);
 
 /* Writes a file, and makes the folders it lies in. */
-__attribute__((unused)) static void folder_put(const char *name, const char *text)
-{
-    char path[512];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s", folder_path(name));
-    for (char *at = strchr(path + strlen(folder) + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(path, 0700);
-        *at = '/';
-    }
-    file = fopen(path, "w");
-    if (file == NULL)
-        tap_bail("cannot write %s", path);
-    fputs(text, file);
-    fclose(file);
-}
+void folder_put(const char *name, const char *text);
 
 #endif

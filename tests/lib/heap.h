@@ -9,15 +9,13 @@
 #ifndef TESTS_LIB_HEAP_H
 #define TESTS_LIB_HEAP_H
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "alloc/free.h"
-#include "alloc/large_object.h"
+#include "alloc/new_objects.h"
 #include "alloc/marking.h"
 #include "alloc/object.h"
 #include "alloc/page_supply.h"
-#include "alloc/refill.h"
 #include "alloc/large/span.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
@@ -26,12 +24,10 @@
 #include "alloc/small/small.h"
 #include "alloc/whole_heap.h"
 #include "alloc/small/sweep.h"
-#include "mark/drain.h"
+#include "mark/marker.h"
 #include "mark/mark_roots.h"
-#include "mark/team.h"
+#include "mark/team/team.h"
 #include "tests/lib/threads.h"
-
-#define HEAP_UNUSED __attribute__((unused))
 
 enum { HEAP_CACHES = 32 };
 
@@ -49,12 +45,12 @@ static const struct sgc_mark_config HEAP_MARK = {
 };
 
 /* The calling thread's marker. */
-HEAP_UNUSED static struct sgc_marker *heap_marker(void)
+TEST_UNUSED static struct sgc_marker *heap_marker(void)
 {
     return sgc_team_first(&heap_test.team);
 }
 
-HEAP_UNUSED static void *heap_map(size_t bytes)
+TEST_UNUSED static void *heap_map(size_t bytes)
 {
     void *start = sgc_mem_reserve(bytes, sgc_os_page_size());
 
@@ -64,7 +60,7 @@ HEAP_UNUSED static void *heap_map(size_t bytes)
 }
 
 /* A cache that belongs to no thread yet. */
-HEAP_UNUSED static struct sgc_cache *heap_cache(void)
+TEST_UNUSED static struct sgc_cache *heap_cache(void)
 {
     struct sgc_cache *cache = heap_map(sgc_round_up(sizeof *cache, sgc_os_page_size()));
 
@@ -76,7 +72,7 @@ HEAP_UNUSED static struct sgc_cache *heap_cache(void)
 }
 
 /* The short way of freeing alone. */
-HEAP_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache, const void *object)
+TEST_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache, const void *object)
 {
     struct sgc_object o;
 
@@ -86,7 +82,7 @@ HEAP_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache,
 }
 
 /* By its own thread, or by the only one. */
-HEAP_UNUSED static void heap_cache_end(struct sgc_cache *cache)
+TEST_UNUSED static void heap_cache_end(struct sgc_cache *cache)
 {
     sgc_cache_close(cache, &cache->section);
     for (int i = 0; i < heap_test.count; i++)
@@ -95,7 +91,7 @@ HEAP_UNUSED static void heap_cache_end(struct sgc_cache *cache)
 }
 
 /* A heap of at most `bytes` of address space; the calling thread gets a cache. */
-HEAP_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
+TEST_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
 {
     struct sgc_heap_config config = {
         .reserve = bytes, .limit = limit, .interior_pointers = true, .end_byte = true, .poison = poison,
@@ -107,7 +103,7 @@ HEAP_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
     sgc_self = heap_cache();
 }
 
-HEAP_UNUSED static void *heap_small(struct sgc_cache *cache, size_t bytes, uint32_t kind)
+TEST_UNUSED static void *heap_small(struct sgc_cache *cache, size_t bytes, uint32_t kind)
 {
     uint32_t cls = sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE);
     void *object = sgc_small_try(cache, kind, cls);
@@ -115,21 +111,21 @@ HEAP_UNUSED static void *heap_small(struct sgc_cache *cache, size_t bytes, uint3
     return object != NULL ? object : sgc_small_refill(cache, kind, cls);
 }
 
-HEAP_UNUSED static void *heap_alloc(struct sgc_cache *cache, size_t bytes, uint32_t kind)
+TEST_UNUSED static void *heap_alloc(struct sgc_cache *cache, size_t bytes, uint32_t kind)
 {
     if (bytes <= SGC_SMALL_MAX)
         return heap_small(cache, bytes, kind);
     return sgc_span_alloc(&cache->section, bytes, kind, SGC_GRANULE);
 }
 
-HEAP_UNUSED static bool heap_allocated(const void *p)
+TEST_UNUSED static bool heap_allocated(const void *p)
 {
     struct sgc_object object;
 
     return sgc_object_find((uintptr_t)p, &object) && object.start == (uintptr_t)p;
 }
 
-HEAP_UNUSED static uint32_t heap_page(const void *p)
+TEST_UNUSED static uint32_t heap_page(const void *p)
 {
     return sgc_page_number((uintptr_t)p);
 }
@@ -145,7 +141,7 @@ static sgc_aw_t *heap_mark_word(const void *p, uintptr_t *bit)
     return span ? sgc_span_word(page, sgc_mark_role()) : sgc_mark_word(granule);
 }
 
-HEAP_UNUSED static void heap_set_mark(const void *p)
+TEST_UNUSED static void heap_set_mark(const void *p)
 {
     uintptr_t bit;
     sgc_aw_t *word = heap_mark_word(p, &bit);
@@ -153,7 +149,7 @@ HEAP_UNUSED static void heap_set_mark(const void *p)
     sgc_aw_or(word, bit);
 }
 
-HEAP_UNUSED static bool heap_marked(const void *p)
+TEST_UNUSED static bool heap_marked(const void *p)
 {
     uintptr_t bit;
     sgc_aw_t *word = heap_mark_word(p, &bit);
@@ -161,7 +157,7 @@ HEAP_UNUSED static bool heap_marked(const void *p)
     return (sgc_aw_load(word) & bit) != 0;
 }
 
-HEAP_UNUSED static bool heap_filled(const void *start, size_t bytes, unsigned char with)
+TEST_UNUSED static bool heap_filled(const void *start, size_t bytes, unsigned char with)
 {
     const unsigned char *p = start;
 
@@ -171,21 +167,21 @@ HEAP_UNUSED static bool heap_filled(const void *start, size_t bytes, unsigned ch
     return true;
 }
 
-HEAP_UNUSED static bool heap_zero(const void *start, size_t bytes)
+TEST_UNUSED static bool heap_zero(const void *start, size_t bytes)
 {
     return heap_filled(start, bytes, 0);
 }
 
 /* ---- a cycle, step by step ---- */
 
-HEAP_UNUSED static void heap_retire(void)
+TEST_UNUSED static void heap_retire(void)
 {
     for (int i = 0; i < heap_test.count; i++)
         sgc_cache_retire(heap_test.cache[i]);
 }
 
 /* The team of the marks to come, if there is none yet. */
-HEAP_UNUSED static struct sgc_team *heap_team(const struct sgc_team_config *config)
+TEST_UNUSED static struct sgc_team *heap_team(const struct sgc_team_config *config)
 {
     if (!heap_test.team_ready && !sgc_team_init(&heap_test.team, config))
         tap_bail("no memory for a team of markers");
@@ -194,13 +190,13 @@ HEAP_UNUSED static struct sgc_team *heap_team(const struct sgc_team_config *conf
 }
 
 /* One marker. */
-HEAP_UNUSED static struct sgc_team *heap_alone(const struct sgc_mark_config *config)
+TEST_UNUSED static struct sgc_team *heap_alone(const struct sgc_mark_config *config)
 {
     return heap_team(&(struct sgc_team_config){ .mark = *config, .max_markers = 1, .balance = true });
 }
 
 /* Marks from the words [roots, roots+words), with up to `want` markers; the marks stay. */
-HEAP_UNUSED static void heap_mark_by(struct sgc_team *team, uint32_t want, const void *roots, size_t words)
+TEST_UNUSED static void heap_mark_by(struct sgc_team *team, uint32_t want, const void *roots, size_t words)
 {
     sgc_clear_finish();
     sgc_team_begin(team, want);
@@ -211,13 +207,13 @@ HEAP_UNUSED static void heap_mark_by(struct sgc_team *team, uint32_t want, const
     sgc_team_check(team);
 }
 
-HEAP_UNUSED static void heap_mark(const struct sgc_mark_config *config, const void *roots, size_t words)
+TEST_UNUSED static void heap_mark(const struct sgc_mark_config *config, const void *roots, size_t words)
 {
     heap_mark_by(heap_alone(config), 1, roots, words);
 }
 
 /* The next heap_mark makes a new marker. */
-HEAP_UNUSED static void heap_marker_end(void)
+TEST_UNUSED static void heap_marker_end(void)
 {
     if (heap_test.team_ready)
         sgc_team_release(&heap_test.team);
@@ -225,13 +221,13 @@ HEAP_UNUSED static void heap_marker_end(void)
 }
 
 /* Forgets the marks, as an abandoned cycle does. */
-HEAP_UNUSED static void heap_unmark(void)
+TEST_UNUSED static void heap_unmark(void)
 {
     sgc_clear_again();
     sgc_clear_finish();
 }
 
-HEAP_UNUSED static void heap_flip(void)
+TEST_UNUSED static void heap_flip(void)
 {
     sgc_heap_flip();
     for (int i = 0; i < heap_test.count; i++)
@@ -241,27 +237,26 @@ HEAP_UNUSED static void heap_flip(void)
 }
 
 /* What is reachable from the roots is allocated afterwards, nothing is swept. */
-HEAP_UNUSED static void heap_collect(const void *roots, size_t words)
+TEST_UNUSED static void heap_collect(const void *roots, size_t words)
 {
     heap_retire();
     heap_mark(&HEAP_MARK, roots, words);
     heap_flip();
 }
 
-HEAP_UNUSED static void heap_sweep_all(void)
+TEST_UNUSED static void heap_sweep_all(void)
 {
     while (sgc_sweep_ahead(64, &sgc_self->section))
         continue;
 }
 
-HEAP_UNUSED static void heap_count_one(const struct sgc_object *o, void *count)
+TEST_UNUSED static void heap_count_one(TEST_UNUSED const struct sgc_object *o, void *count)
 {
-    (void)o;
     ++*(int *)count;
 }
 
 /* Objects of the heap, as a mark in a stop would find them. */
-HEAP_UNUSED static int heap_count_allocated(void)
+TEST_UNUSED static int heap_count_allocated(void)
 {
     int count = 0;
 
@@ -272,7 +267,7 @@ HEAP_UNUSED static int heap_count_allocated(void)
 
 /* ---- a mark beside the program, step by step; the marks are the test's ---- */
 
-HEAP_UNUSED static void heap_marking_begin(void)
+TEST_UNUSED static void heap_marking_begin(void)
 {
     heap_retire();
     heap_sweep_all();
@@ -281,7 +276,7 @@ HEAP_UNUSED static void heap_marking_begin(void)
 }
 
 /* What is marked, and not freed, is allocated afterwards.  The bytes of what was freed after it was marked. */
-HEAP_UNUSED static size_t heap_marking_end(void)
+TEST_UNUSED static size_t heap_marking_end(void)
 {
     size_t freed;
 
@@ -292,7 +287,7 @@ HEAP_UNUSED static size_t heap_marking_end(void)
 }
 
 /* Runs `n` threads, each with a cache of its own, to their ends. */
-HEAP_UNUSED static void heap_run_threads(int n, void *(*body)(void *cache))
+TEST_UNUSED static void heap_run_threads(int n, void *(*body)(void *cache))
 {
     pthread_t thread[HEAP_CACHES];
 
@@ -302,16 +297,32 @@ HEAP_UNUSED static void heap_run_threads(int n, void *(*body)(void *cache))
 }
 
 /* Nothing is allocated any more, and all that is free has been found. */
-HEAP_UNUSED static void heap_empty(void)
+TEST_UNUSED static void heap_empty(void)
 {
     heap_collect(NULL, 0);
     heap_sweep_all();
 }
 
+/* Pages. */
+TEST_UNUSED static size_t heap_in_use(void)
+{
+    return sgc_pool_in_use_bytes() / SGC_PAGE;
+}
+
+/* At the end of a check: nothing is allocated any more, and no page is left over. */
+TEST_UNUSED static void heap_must_be_empty(void)
+{
+    sgc_heap_check();
+    heap_empty();
+    sgc_heap_check();
+    if (heap_in_use() != 0)
+        tap_bail("pages are left over from the check before");
+}
+
 /* ---- what tests put there ---- */
 
 /* Two objects below each, so deep. */
-HEAP_UNUSED static uintptr_t heap_tree(int depth)
+TEST_UNUSED static uintptr_t heap_tree(int depth)
 {
     uintptr_t *inner = heap_alloc(sgc_self, 24, SGC_KIND_CONSERVATIVE);
 
@@ -323,7 +334,7 @@ HEAP_UNUSED static uintptr_t heap_tree(int depth)
 }
 
 /* An array of objects that point at it: plenty to steal. */
-HEAP_UNUSED static uintptr_t *heap_fan(int objects)
+TEST_UNUSED static uintptr_t *heap_fan(int objects)
 {
     uintptr_t *top = heap_alloc(sgc_self, (size_t)objects * sizeof *top, SGC_KIND_CONSERVATIVE);
 
@@ -340,7 +351,7 @@ HEAP_UNUSED static uintptr_t *heap_fan(int objects)
 
 /* ---- numbers that look random and are the same in every run ---- */
 
-HEAP_UNUSED static uint32_t heap_random(uint64_t *state, uint32_t below)
+TEST_UNUSED static uint32_t heap_random(uint64_t *state, uint32_t below)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)((*state >> 33) % below);

@@ -8,7 +8,7 @@
 
 #include "gc/collect/start.h"
 #include "mark/mark_roots.h"
-#include "mark/team.h"
+#include "mark/team/team.h"
 #include "tests/lib/white.h"
 
 enum { LAYER_DATES = 512, LAYER_LOG = 32 };
@@ -159,17 +159,17 @@ static void layer_in_child(struct sgc_mutator *self)
 
 /* ---- start ---- */
 
-__attribute__((unused)) static const struct sgc_upper layer_of_roots = {
+TEST_UNUSED static const struct sgc_upper layer_of_roots = {
     .stopped = layer_stopped, .visit = layer_visit, .over = layer_over, .blocks = layer_blocks, .active = layer_active,
     .thread_over = layer_thread_over, .vanished = layer_vanished, .keeps = layer_keeps, .before_fork = layer_before_fork,
     .after_fork_parent = layer_in_parent, .after_fork_child = layer_in_child,
 };
 
-__attribute__((unused)) static const struct sgc_upper layer_that_marks = {
+TEST_UNUSED static const struct sgc_upper layer_that_marks = {
     .stopped = layer_stopped, .visit = layer_visit, .mark = layer_mark, .over = layer_over,
 };
 
-WHITE_UNUSED static void layer_start(const struct sgc_upper *upper)
+TEST_UNUSED static void layer_start(const struct sgc_upper *upper)
 {
     layer.date = sgc_mem_obtain(LAYER_DATES * sizeof *layer.date);
     layer.whose = sgc_mutator_self();
@@ -179,7 +179,7 @@ WHITE_UNUSED static void layer_start(const struct sgc_upper *upper)
 }
 
 /* From now on something is kept of the calling thread. */
-WHITE_UNUSED static void layer_join(struct layer_record *record)
+TEST_UNUSED static void layer_join(struct layer_record *record)
 {
     sgc_aw_store_rel(&sgc_mutator_self()->upper, (uintptr_t)record);
 }

@@ -14,13 +14,11 @@
 #include <gc/gc_gcj.h>
 #include <gc/gc_mark.h>
 #include <gc/gc_typed.h>
-#include <stdlib.h>
 
 #include "platform/atomics.h"
 #include "platform/report.h"
 #include "tests/lib/random.h"
-
-#define MIXED_UNUSED __attribute__((unused))
+#include "tests/lib/tap.h"
 
 enum { MIXED_SLOTS = 500, MIXED_TABLE = 12500, MIXED_EXCHANGE = 64, MIXED_DEEPEST = 4 };
 
@@ -295,7 +293,7 @@ static void mixed_step(struct mixed_world *w)
 /* ---- a world of them ---- */
 
 /* After GC_INIT, on one thread. */
-MIXED_UNUSED static void mixed_init(void)
+TEST_UNUSED static void mixed_init(void)
 {
     GC_word bits[1] = { 6 };
 
@@ -304,14 +302,14 @@ MIXED_UNUSED static void mixed_init(void)
 }
 
 /* From now on some objects have a disclaim procedure.  On one thread. */
-MIXED_UNUSED static void mixed_begin_disclaiming(void)
+TEST_UNUSED static void mixed_begin_disclaiming(void)
 {
     mixed_disclaim_kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
     GC_register_disclaim_proc(mixed_disclaim_kind, mixed_disclaim, 0);
     sgc_a32_store_rel(&mixed_disclaims, 1);
 }
 
-MIXED_UNUSED static struct mixed_world mixed_world_make(uint32_t number, uint64_t seed)
+TEST_UNUSED static struct mixed_world mixed_world_make(uint32_t number, uint64_t seed)
 {
     struct mixed_world w = { .number = number, .random = seed | 1 };
 
@@ -319,14 +317,14 @@ MIXED_UNUSED static struct mixed_world mixed_world_make(uint32_t number, uint64_
     return w;
 }
 
-MIXED_UNUSED static void mixed_world_check(const struct mixed_world *w)
+TEST_UNUSED static void mixed_world_check(const struct mixed_world *w)
 {
     for (uint32_t i = 0; i < MIXED_TABLE; i++)
         mixed_check(w->table[i]);
 }
 
 /* Uncollectable objects would stay. */
-MIXED_UNUSED static void mixed_world_drop(struct mixed_world *w)
+TEST_UNUSED static void mixed_world_drop(struct mixed_world *w)
 {
     for (uint32_t i = 0; i < MIXED_TABLE; i++)
         mixed_drop(w, mixed_take(&w->table[i]));

@@ -6,7 +6,6 @@
 #define TESTS_LIB_MODULE_H
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #define MODULE_LARGE_TLS 262144
 
 /* Loads a module from where the build puts it: tests/lib/.libs. */
-__attribute__((unused)) static void *module_load(const char *name)
+TEST_UNUSED static void *module_load(const char *name)
 {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
@@ -34,7 +33,7 @@ __attribute__((unused)) static void *module_load(const char *name)
     return module;
 }
 
-__attribute__((unused)) static void *module_symbol(void *module, const char *name)
+TEST_UNUSED static void *module_symbol(void *module, const char *name)
 {
     void *symbol = dlsym(module, name);
     if (!symbol)

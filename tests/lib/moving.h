@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that move objects about and compare them with a copy that is no object, while something goes wrong: for tests of
- * concurrent cycles.  Each loses nothing, comes to its end, collects beside the program or in stops as is expected, and
- * says just what is expected, once.
+ * Processes in which objects move about (tests/lib/world.h) while something goes wrong: for tests
+ * of concurrent cycles.  Each loses nothing, comes to its end, collects beside the program or in
+ * stops as is expected, and says just what is expected, once.
  */
 #ifndef TESTS_LIB_MOVING_H
 #define TESTS_LIB_MOVING_H
@@ -14,135 +14,37 @@
 #include <sys/mman.h>
 
 #include "gc/collect/concurrent.h"
-#include "gc/events/events.h"
-#include "platform/dirty.h"
 #include "tests/lib/child.h"
-#include "tests/lib/random.h"
 #include "tests/lib/white.h"
+#include "tests/lib/world.h"
 
-enum { NODES = 12000, CYCLES = 3, SECONDS = 20, WORDS = 12 };
+enum { SLOTS = 2000, CYCLES = 3 };
 
-/* ---- objects that move about, and what they are to be ---- */
+static struct world world;
 
-struct leaf {
-    uintptr_t id;
-};
-
-struct node {
-    struct leaf *leaf;
-    uintptr_t id, fill[WORDS];
-};
-
-static struct node **table;
-static uintptr_t ids[NODES], leaves[NODES];
-static uintptr_t next_id = 1;
-static uint64_t seed = 1;
-
-static uint32_t below(uint32_t n)
+TEST_UNUSED static void change_often(int times)
 {
-    return random_below(&seed, n);
+    world_change_often(&world, times);
 }
 
-/* For the source that knows of a store only if it is told. */
-static void stored(void *object, size_t bytes)
+TEST_UNUSED static bool right(void)
 {
-    sgc_dirty_report_range((uintptr_t)object, bytes);
-}
-
-/* False: there is no memory. */
-static bool make(uint32_t i)
-{
-    struct node *n = GC_malloc(sizeof *n);
-    struct leaf *leaf = GC_malloc(sizeof *leaf);
-
-    if (n == NULL || leaf == NULL)
-        return false;
-    *n = (struct node){ .leaf = leaf, .id = ids[i] = next_id++ };
-    leaf->id = leaves[i] = next_id++;
-    stored(n, sizeof *n);
-    table[i] = n;
-    stored(&table[i], sizeof table[i]);
-    return true;
-}
-
-static void swap_nodes(uint32_t i, uint32_t j)
-{
-    struct node *n = table[i];
-    uintptr_t id = ids[i], leaf = leaves[i];
-
-    table[i] = table[j], ids[i] = ids[j], leaves[i] = leaves[j];
-    table[j] = n, ids[j] = id, leaves[j] = leaf;
-    stored(&table[i], sizeof table[i]);
-    stored(&table[j], sizeof table[j]);
-}
-
-static void swap_leaves(uint32_t i, uint32_t j)
-{
-    struct leaf *leaf = table[i]->leaf;
-    uintptr_t id = leaves[i];
-
-    table[i]->leaf = table[j]->leaf, leaves[i] = leaves[j];
-    table[j]->leaf = leaf, leaves[j] = id;
-    stored(table[i], sizeof *table[i]);
-    stored(table[j], sizeof *table[j]);
-}
-
-static bool change(void)
-{
-    uint32_t i = below(NODES), j = below(NODES);
-
-    switch (below(4)) {
-    case 0: swap_nodes(i, j); return true;
-    case 1: swap_leaves(i, j); return true;
-    default: return make(i);
-    }
-}
-
-WHITE_UNUSED static void change_often(int times)
-{
-    while (times-- > 0)
-        change();
-}
-
-WHITE_UNUSED static bool right(void)
-{
-    for (uint32_t i = 0; i < NODES; i++)
-        if (table[i]->id != ids[i] || table[i]->leaf->id != leaves[i] || table[i]->fill[WORDS - 1] != 0)
-            return false;
-    return true;
+    return world_right(&world);
 }
 
 /* ---- cycles ---- */
 
-static sgc_a32_t beside, cycles;        /* cycles beside the program; all */
-
-static void at_end(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
-{
-    sgc_a32_add(&cycles, 1);
-    if (r->earlier_stops != 0)
-        sgc_a32_add(&beside, 1);
-}
-
-static const struct sgc_listener listener = { .cycle_end = at_end };
-
-WHITE_UNUSED static uint64_t patience(void)
-{
-    return sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;
-}
-
-WHITE_UNUSED static void begin(void)
+TEST_UNUSED static void begin(void)
 {
     GC_INIT();
-    sgc_listener_add(&listener);
-    table = GC_malloc(NODES * sizeof *table);
-    for (uint32_t i = 0; i < NODES; i++)
-        make(i);
+    world_count_cycles();
+    world = world_make(SLOTS, 0, false);
 }
 
 /* Until so many more have come of it. */
-WHITE_UNUSED static bool work_for(const sgc_a32_t *count, uint32_t more)
+TEST_UNUSED static bool work_for(const sgc_a32_t *count, uint32_t more)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     uint32_t wanted = sgc_a32_load(count) + more;
 
     while (sgc_a32_load(count) < wanted && sgc_clock_ns() < until)
@@ -150,9 +52,9 @@ WHITE_UNUSED static bool work_for(const sgc_a32_t *count, uint32_t more)
     return sgc_a32_load(count) >= wanted;
 }
 
-WHITE_UNUSED static bool work_until_marking(bool marking)
+TEST_UNUSED static bool work_until_marking(bool marking)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
 
     while (sgc_concurrent_marks() != marking && sgc_clock_ns() < until)
         change_often(marking ? 50 : 500);
@@ -161,9 +63,9 @@ WHITE_UNUSED static bool work_until_marking(bool marking)
 
 enum mode { STOPPED, BESIDE, EITHER };
 
-WHITE_UNUSED static int end(enum mode mode)
+TEST_UNUSED static int end(enum mode mode)
 {
-    if (!work_for(&cycles, 1) || !work_for(mode == BESIDE ? &beside : &cycles, CYCLES))
+    if (!work_for(&world_cycles.all, 1) || !work_for(mode == BESIDE ? &world_cycles.concurrent : &world_cycles.all, CYCLES))
         return 3;
     if (!right())
         return 1;
@@ -173,17 +75,17 @@ WHITE_UNUSED static int end(enum mode mode)
     return mode == EITHER || GC_is_incremental_mode() == (mode == BESIDE) ? 0 : 4;
 }
 
-WHITE_UNUSED static int whole_run(enum mode mode)
+TEST_UNUSED static int whole_run(enum mode mode)
 {
     begin();
     return end(mode);
 }
 
 /* The process works, something happens in the middle of a cycle or between two, and it works on. */
-WHITE_UNUSED static int disturbed(bool in_the_middle, bool (*happens)(void), enum mode mode)
+TEST_UNUSED static int disturbed(bool in_the_middle, bool (*happens)(void), enum mode mode)
 {
     begin();
-    if (!GC_is_incremental_mode() || !work_for(&beside, 1) || !work_until_marking(in_the_middle))
+    if (!GC_is_incremental_mode() || !work_for(&world_cycles.concurrent, 1) || !work_until_marking(in_the_middle))
         return CHILD_SKIPS;
     if (!happens())
         return CHILD_SKIPS;
@@ -192,19 +94,17 @@ WHITE_UNUSED static int disturbed(bool in_the_middle, bool (*happens)(void), enu
 
 /* ---- what is said ---- */
 
-/* Body returns 0 and nothing is said but that, once; NULL: nothing; after "+": and whatever else. */
-TAP_PRINTF(3, 4) static void says(int (*body)(void), const char *message, const char *format, ...)
+/* The child returns 0 and nothing is said but that, once; NULL: nothing; after "+": and whatever
+ * else. */
+TAP_PRINTF(3, 4) static void has_said(pid_t child, const char *message, const char *format, ...)
 {
-    char name[256];
-    const char *text;
     bool more = message != NULL && message[0] == '+';
-    int status;
+    int status = child_wait(child);
+    const char *text = capture_end();
+    char name[256];
 
     tap_format(name, format);
     message += more;
-    capture_begin();
-    status = run_in_child(body);
-    text = capture_end();
     if (status == CHILD_SKIPS)
         tap_skip("%s: cannot be tried here", name);
     else if (!tap_ok(status == 0 && (more || capture_count(text, "SGC: ") == (message != NULL)) &&
@@ -212,23 +112,27 @@ TAP_PRINTF(3, 4) static void says(int (*body)(void), const char *message, const 
         tap_diag("status %d, said: %.600s", status, text);
 }
 
+#define says(body, message, ...) says_of((body)(), message, __VA_ARGS__)
+#define says_of(value, message, ...)                        \
+    do {                                                    \
+        pid_t child_now = child_begin_caught();             \
+        if (child_now == 0)                                 \
+            _exit(value);                                   \
+        has_said(child_now, message, __VA_ARGS__);          \
+    } while (0)
+
 /* ---- what any source must stand ---- */
 
-WHITE_UNUSED static int little_address_space(void)
+TEST_UNUSED static int little_address_space(void)
 {
     struct rlimit little = { 400 << 20, 400 << 20 };
 
     return setrlimit(RLIMIT_AS, &little) == 0 ? whole_run(BESIDE) : CHILD_SKIPS;
 }
 
-WHITE_UNUSED static int locked_memory(void)
+TEST_UNUSED static int locked_memory(void)
 {
     return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 ? whole_run(BESIDE) : CHILD_SKIPS;
-}
-
-WHITE_UNUSED static int plain(void)
-{
-    return whole_run(BESIDE);
 }
 
 enum { FORKS = 12 };
@@ -244,7 +148,7 @@ static int child_of_fork(void)
     return right() ? 0 : 1;
 }
 
-WHITE_UNUSED static int forks(void)
+TEST_UNUSED static int forks(void)
 {
     GC_set_handle_fork(1);
     begin();

@@ -135,7 +135,7 @@ static void replay_give(struct replay *r, uint32_t owner)
 }
 
 /* The rule and `exact` must be set, the rest zero. */
-__attribute__((unused)) static void replay_run(struct replay *r, const struct trace *trace)
+TEST_UNUSED static void replay_run(struct replay *r, const struct trace *trace)
 {
     for (size_t i = 0; i < trace->events; i++) {
         const struct trace_event *e = &trace->event[i];

@@ -9,16 +9,15 @@
  *     g OWNER COUNT    so many of its pages become empty and go back
  *     l PAGES          from here on l, the most pages found live at the end of a mark, is known to be this
  *
- * tests/unit/alloc/record_pages writes such a text from a run of the heap; tests/lib/page_replay.h serves it.
+ * tests/traces/ has a text that was recorded on the heap; tests/lib/page_replay.h serves it.
  */
 #ifndef TESTS_LIB_PAGE_TRACE_H
 #define TESTS_LIB_PAGE_TRACE_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "tests/lib/tap.h"
 
 enum { TRACE_OWNERS = 16 };         /* owners are numbered from 1 */
 
@@ -33,7 +32,7 @@ struct trace {
     size_t events, room;
 };
 
-__attribute__((unused)) static void trace_add(struct trace *trace, char what, uint32_t owner, uint32_t count)
+TEST_UNUSED static void trace_add(struct trace *trace, char what, uint32_t owner, uint32_t count)
 {
     if (trace->events == trace->room) {
         trace->room = trace->room * 2 + 256;
@@ -44,7 +43,7 @@ __attribute__((unused)) static void trace_add(struct trace *trace, char what, ui
     trace->event[trace->events++] = (struct trace_event){ what, owner, count };
 }
 
-__attribute__((unused)) static void trace_free(struct trace *trace)
+TEST_UNUSED static void trace_free(struct trace *trace)
 {
     free(trace->event);
     *trace = (struct trace){ NULL, 0, 0 };
@@ -91,7 +90,7 @@ static bool trace_consistent(const struct trace *trace)
 }
 
 /* False, and what was wrong in `wrong`, if this is no trace. */
-__attribute__((unused)) static bool trace_read(FILE *file, struct trace *trace, char *wrong, size_t room)
+TEST_UNUSED static bool trace_read(FILE *file, struct trace *trace, char *wrong, size_t room)
 {
     char line[256];
     int number = 0;
@@ -110,22 +109,6 @@ __attribute__((unused)) static bool trace_read(FILE *file, struct trace *trace, 
     }
     snprintf(wrong, room, "gives pages it has not taken, or knows of live ones it never had");
     return trace_consistent(trace);
-}
-
-/* Events that follow one another and say the same become one line. */
-__attribute__((unused)) static void trace_write(FILE *file, const struct trace *trace)
-{
-    for (size_t i = 0; i < trace->events;) {
-        struct trace_event e = trace->event[i++];
-
-        if (e.what == 'l') {
-            fprintf(file, "l %u\n", e.count);
-            continue;
-        }
-        for (; i < trace->events && trace->event[i].what == e.what && trace->event[i].owner == e.owner; i++)
-            e.count += trace->event[i].count;
-        fprintf(file, "%c %u %u\n", e.what, e.owner, e.count);
-    }
 }
 
 #endif

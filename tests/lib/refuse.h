@@ -4,9 +4,6 @@
 #define TESTS_LIB_REFUSE_H
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -14,52 +11,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* From now on these calls of the thread, and of those that it makes, fail with EPERM.  False if there are no filters. */
-__attribute__((unused)) static bool refuse_calls(long first, long second, long third)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)first, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)second, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)third, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    };
-    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+#include "tests/lib/tap.h"
 
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-__attribute__((unused)) static bool refuse_call(long number)
-{
-    return refuse_calls(number, number, number);
-}
+/* From now on these calls of the thread, and of those that it makes, fail with EPERM.  False if
+ * there are no filters. */
+bool refuse_calls(long first, long second, long third);
+bool refuse_call(long number);
 
 /* From now on calls of that number whose argument's lower half is `value` fail so, in all threads of the process. */
-__attribute__((unused)) static bool refuse_in_all(long number, unsigned argument, uint32_t value, int error)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * argument)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+bool refuse_in_all(long number, unsigned argument, uint32_t value, int error);
 
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
-}
+enum { LIMIT_NOTHING = 4096 };          /* no mapping more is had; RLIM_INFINITY: all is as before */
+
+/* False: memory cannot be limited. */
+bool limit_memory(rlim_t bytes);
 
 /* How many real-time signals may wait; may be raised again. */
-__attribute__((unused)) static void set_queue(rlim_t length)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_SIGPENDING, &limit);
-    limit.rlim_cur = length;
-    setrlimit(RLIMIT_SIGPENDING, &limit);
-}
+void set_queue(rlim_t length);
 
 #endif

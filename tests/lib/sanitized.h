@@ -6,7 +6,7 @@
 #ifndef TESTS_LIB_SANITIZED_H
 #define TESTS_LIB_SANITIZED_H
 
-#include "platform/sanitizers.h"
+#include "platform/compiler.h"
 
 enum { TEST_SANITIZED = SGC_SANITIZED };
 

@@ -3,8 +3,6 @@
 #ifndef TESTS_LIB_SHAPES_H
 #define TESTS_LIB_SHAPES_H
 
-#include <stdlib.h>
-
 #include "perfmodel/snapshot/graph.h"
 #include "tests/lib/tap.h"
 
@@ -48,7 +46,7 @@ static struct sgc_graph shape_graph(struct shape *s)
 }
 
 /* One object after the other. */
-__attribute__((unused)) static struct sgc_graph shape_list(uint32_t cells)
+TEST_UNUSED static struct sgc_graph shape_list(uint32_t cells)
 {
     struct shape s = shape_make(cells, cells, 1);
 
@@ -62,7 +60,7 @@ __attribute__((unused)) static struct sgc_graph shape_list(uint32_t cells)
 }
 
 /* A large object, the first, that leads to all others.  Its size is a whole number of OS pages. */
-__attribute__((unused)) static struct sgc_graph shape_array(uint32_t leaves, uint32_t leaf_bytes)
+TEST_UNUSED static struct sgc_graph shape_array(uint32_t leaves, uint32_t leaf_bytes)
 {
     struct shape s = shape_make(leaves + 1, leaves, 1);
 
@@ -76,7 +74,7 @@ __attribute__((unused)) static struct sgc_graph shape_array(uint32_t leaves, uin
 }
 
 /* A complete tree, in breadth-first order. */
-__attribute__((unused)) static struct sgc_graph shape_tree(uint32_t objects, uint32_t arity)
+TEST_UNUSED static struct sgc_graph shape_tree(uint32_t objects, uint32_t arity)
 {
     struct shape s = shape_make(objects, objects, 1);
 
@@ -90,7 +88,7 @@ __attribute__((unused)) static struct sgc_graph shape_tree(uint32_t objects, uin
 }
 
 /* Objects of several sizes, each that of a size class or large, that lead anywhere; not all can be reached. */
-__attribute__((unused)) static struct sgc_graph shape_random(uint32_t objects, uint32_t seed)
+TEST_UNUSED static struct sgc_graph shape_random(uint32_t objects, uint32_t seed)
 {
     static const uint32_t sizes[] = { 16, 32, 64, 128, 256, 21840, 131072 };
     struct shape s = shape_make(objects, (uint64_t)objects * 3, 8);

@@ -22,12 +22,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Of a function that not every test calls, or of a parameter that is not read. */
+#define TEST_UNUSED __attribute__((unused))
+
+/* Of a function that has a frame of its own. */
+#define TEST_NOINLINE __attribute__((noinline, unused))
+
 #define TAP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args), unused))
 
-static struct { int planned, run, failed; } tap_state;
+/* One for all files of a program, so that those of tests/lib/libtest.la count with the test. */
+__attribute__((weak)) struct { int planned, run, failed; } tap_state;
 
 /* Announces how many checks will run; 0: tap_done counts them. */
-__attribute__((unused)) static void tap_plan(int checks)
+TEST_UNUSED static void tap_plan(int checks)
 {
     tap_state.planned = checks;
     if (checks > 0)
@@ -89,7 +96,7 @@ TAP_PRINTF(5, 6) static bool tap_check(bool passed, const char *condition, const
     } while (0)
 
 /* The exit status: 0 if every planned check ran and passed. */
-__attribute__((unused)) static int tap_done(void)
+TEST_UNUSED static int tap_done(void)
 {
     if (tap_state.planned == 0)
         printf("1..%d\n", tap_state.run);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of a test, one or several at a time; without threads the test ends. */
+/* Threads of a test, one or several at a time; without threads the test ends.  In a test that includes gc.h first,
+ * pthread_create may be the collector's: so these are compiled in each. */
 #ifndef TESTS_LIB_THREADS_H
 #define TESTS_LIB_THREADS_H
 
@@ -8,9 +9,7 @@
 
 #include "tests/lib/tap.h"
 
-#define THREADS_UNUSED __attribute__((unused))
-
-THREADS_UNUSED static pthread_t thread_start(void *(*body)(void *), void *arg)
+TEST_UNUSED static pthread_t thread_start(void *(*body)(void *), void *arg)
 {
     pthread_t thread;
 
@@ -20,13 +19,13 @@ THREADS_UNUSED static pthread_t thread_start(void *(*body)(void *), void *arg)
 }
 
 /* body(0) to body(n - 1), each in a thread of its own. */
-THREADS_UNUSED static void threads_start(pthread_t *thread, int n, void *(*body)(void *))
+TEST_UNUSED static void threads_start(pthread_t *thread, int n, void *(*body)(void *))
 {
     for (intptr_t i = 0; i < n; i++)
         thread[i] = thread_start(body, (void *)i);
 }
 
-THREADS_UNUSED static void threads_join(const pthread_t *thread, int n)
+TEST_UNUSED static void threads_join(const pthread_t *thread, int n)
 {
     for (int i = 0; i < n; i++)
         pthread_join(thread[i], NULL);

@@ -5,7 +5,6 @@
 #ifndef TESTS_LIB_WEAK_STATE_H
 #define TESTS_LIB_WEAK_STATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -6,14 +6,13 @@
 #ifndef TESTS_LIB_WHITE_H
 #define TESTS_LIB_WHITE_H
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "alloc/object.h"
 #include "alloc/pages/pool.h"
 #include "alloc/whole_heap.h"
 #include "gc/collect/allocate.h"
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
@@ -23,15 +22,13 @@
 #include "tests/lib/scrub.h"
 #include "tests/lib/threads.h"
 
-#define WHITE_UNUSED __attribute__((unused))
-#define WHITE_NOINLINE __attribute__((noinline, unused))
 
 enum { WHITE_KIND = 1, WHITE_MS = 1000000, WHITE_PATIENCE = 20000 };
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
 /* Waits, at most 20 s, until *word is at least `value`.  A test that waits in vain fails. */
-WHITE_UNUSED static bool white_reached(const sgc_a32_t *word, uint32_t value)
+TEST_UNUSED static bool white_reached(const sgc_a32_t *word, uint32_t value)
 {
     for (int i = 0; i < WHITE_PATIENCE && sgc_a32_load_acq(word) < value; i++)
         sgc_sleep_ns(WHITE_MS);
@@ -53,7 +50,7 @@ static void white_blocked_from(void *region, uintptr_t sp)
 }
 
 /* Runs fn(arg) as a blocked region, as GC_do_blocking does. */
-WHITE_UNUSED static void white_blocked(void (*fn)(void *arg), void *arg)
+TEST_UNUSED static void white_blocked(void (*fn)(void *arg), void *arg)
 {
     struct white_region region = { fn, arg };
 
@@ -66,7 +63,7 @@ static void white_join_thread(void *thread)
 }
 
 /* Joins as a blocked region, so that the thread may collect. */
-WHITE_UNUSED static void white_join(pthread_t thread)
+TEST_UNUSED static void white_join(pthread_t thread)
 {
     if (sgc_self != NULL)
         white_blocked(white_join_thread, &thread);
@@ -74,7 +71,7 @@ WHITE_UNUSED static void white_join(pthread_t thread)
         pthread_join(thread, NULL);
 }
 
-WHITE_UNUSED static void white_join_all(const pthread_t *thread, int n)
+TEST_UNUSED static void white_join_all(const pthread_t *thread, int n)
 {
     for (int i = 0; i < n; i++)
         white_join(thread[i]);
@@ -92,7 +89,7 @@ static void *white_registered(void *given)
 }
 
 /* A thread that is registered while it runs fn(arg). */
-WHITE_UNUSED static pthread_t white_start(void (*fn)(void *arg), void *arg)
+TEST_UNUSED static pthread_t white_start(void (*fn)(void *arg), void *arg)
 {
     struct white_region *region = malloc(sizeof *region);
 
@@ -101,7 +98,7 @@ WHITE_UNUSED static pthread_t white_start(void (*fn)(void *arg), void *arg)
 }
 
 /* Such threads for fn(0) to fn(n - 1). */
-WHITE_UNUSED static void white_start_all(pthread_t *thread, int n, void (*fn)(void *arg))
+TEST_UNUSED static void white_start_all(pthread_t *thread, int n, void (*fn)(void *arg))
 {
     for (intptr_t i = 0; i < n; i++)
         thread[i] = white_start(fn, (void *)i);
@@ -110,7 +107,7 @@ WHITE_UNUSED static void white_start_all(pthread_t *thread, int n, void (*fn)(vo
 /* ---- pages ------------------------------------------------------------------------------------- */
 
 /* That nobody uses and the pool does not have.  While no other thread has any in its hands. */
-WHITE_UNUSED static int white_lost_pages(void)
+TEST_UNUSED static int white_lost_pages(void)
 {
     int lost = 0;
 
@@ -125,12 +122,12 @@ WHITE_UNUSED static int white_lost_pages(void)
 /* Of a page each, so that a dead one is seen as soon as it is dead; addresses are kept inverted. */
 enum { WHITE_BYTES = 100000 };
 
-WHITE_UNUSED static uintptr_t white_hidden(const void *object)
+TEST_UNUSED static uintptr_t white_hidden(const void *object)
 {
     return ~(uintptr_t)object;
 }
 
-WHITE_UNUSED static bool white_alive(uintptr_t hidden)
+TEST_UNUSED static bool white_alive(uintptr_t hidden)
 {
     struct sgc_object object;
 
@@ -147,7 +144,7 @@ static void white_store_object(void *arg)
 }
 
 /* By a thread of its own, as is the question below, so that the address itself never stands in our registers or frames. */
-WHITE_UNUSED static uintptr_t white_store(void **place)
+TEST_UNUSED static uintptr_t white_store(void **place)
 {
     uintptr_t order[2] = { (uintptr_t)place, 0 };
 
@@ -160,7 +157,7 @@ static void *white_answer(void *hidden)
     return white_alive(*(uintptr_t *)hidden) ? hidden : NULL;
 }
 
-WHITE_UNUSED static bool white_lives(uintptr_t hidden)
+TEST_UNUSED static bool white_lives(uintptr_t hidden)
 {
     void *lives = NULL;
 
@@ -168,13 +165,13 @@ WHITE_UNUSED static bool white_lives(uintptr_t hidden)
     return lives != NULL;
 }
 
-WHITE_UNUSED static enum sgc_collect_result white_collect(void)
+TEST_UNUSED static enum sgc_collect_result white_collect(void)
 {
     scrub_stack();
     return sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
 }
 
-WHITE_UNUSED static void white_init(void)
+TEST_UNUSED static void white_init(void)
 {
     if (!sgc_init_now())
         tap_bail("the collector does not start");

@@ -42,7 +42,7 @@
 #define INNER   1                       /* and its sections */
 
 /* ---- the protocol's variables ---- */
-short brief;                            /* see platform/brief.h */
+short brief;                            /* see platform/section/brief.h */
 byte  sp;                               /* of the full section that is recorded */
 byte  state;
 

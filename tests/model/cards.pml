@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cards of programs that report their writes (platform/dirty_software.c): a thread stores a pointer, then looks at the page's
+ * Cards of programs that report their writes (platform/written/written_software.c): a thread stores a pointer, then looks at the page's
  * card and sets it if it is not set; the collector clears a card, then a barrier of all threads, then it reads the page.
  * A store that the collector has not read must have left a set card, when the world is stopped for the last time.
  *

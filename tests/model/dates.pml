@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of dates of an object, as shortterm/count_rules.h describes them, for the model checker spin.
+ * The numbers of dates of an object, as shortterm/dates/count_rules.h describes them, for the model checker spin.
  *
  * What is modelled: one place in a page of thread OWNER, in which OBJECTS objects lie one after the other; OTHERS more
  * threads.  The owner does OPS operations, others do MORE: they refresh the object, or take off one of their dates, in any

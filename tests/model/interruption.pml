@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several markers beside the program: a helper that comes and goes, assistants that leave when their time is over, and a lead
- * that is told at any moment to come out with all of them, and goes on later.  As mark/team_concurrent.c,
- * mark/team_assist.c and gc/collect/concurrent.c do it; doc/design/concurrent-marker.md.
+ * that is told at any moment to come out with all of them, and goes on later.  As mark/team/team_concurrent.c,
+ * mark/team/team_assist.c and gc/collect/concurrent.c do it; doc/design/concurrent-marker.md.
  *
  * Pieces of work lie somewhere: in a marker's private part, in its public part, from which others steal, or they are done.
  * Doing a piece may make others, PIECES in all.  Scanning takes two steps: a piece that is gone at the second has been in two

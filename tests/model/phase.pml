@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The phases of a concurrent cycle, and those who ask for something in its middle, for the model checker spin.  Each inline
- * is named after the function it stands for, in gc/collect/: concurrent.c, attempt.c, phases.c, cycle.c, due.c, assists.c, fork.c.
+ * is named after the function it stands for, in gc/collect/: collect.c, concurrent.c, lead.c, stops.c, cycle.c, fork.c.
  * doc/design/concurrent.md.
  *
  * What is modelled: the lead, and two threads of the program, each of which does what FIRST and SECOND say:
@@ -61,9 +61,9 @@
 
 /* ---- the protocol's variables ---- */
 mtype = { IDLE, ASKED, MARKING };
-mtype state = IDLE;                     /* struct concurrent */
+mtype state = IDLE;                     /* of struct sgc_cycle: ASKED stands for ARMING, too, MARKING for STANDS and RUNS */
 mtype = { NONE, OFFERED, TAKEN };
-mtype turn = NONE;                      /* turn.c: the word, and what is offered */
+mtype turn = NONE;                      /* lead.c: the word, and what is offered */
 bit made, ends;
 byte from;                              /* the epoch when the lead began to sweep; what came of the stop */
 bit begun, ended;
@@ -97,7 +97,7 @@ bit passed;                             /* nobody has come in time */
 #include "phase_stops.pml"
 #include "phase_turn.pml"
 
-/* ---- cycle.c ---- */
+/* ---- collect.c ---- */
 
 #ifdef BROKEN_EXPLICIT_FINISHES
 #define may_finish 1
@@ -136,7 +136,7 @@ inline collect_from(me)
     fi
 }
 
-/* ---- due.c, assists.c ---- */
+/* ---- collect.c: when one is due ---- */
 
 /* The service thread is started by the first who asks.  Where there can be none, there are no such cycles. */
 inline wake_lead(me)

@@ -154,7 +154,7 @@ inline stop_enabled(me)
     fi
 }
 
-/* The table sgc_phases_commit: marking_finish drops what was freed. */
+/* The rows `commit` of a stop: marking_finish drops what was freed. */
 inline commit()
 {
     atomic {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose turn it is to make a stop of tests/model/phase.pml's cycle: gc/collect/turn.c.
+/* Whose turn it is to make a stop of tests/model/phase.pml's cycle: gc/collect/lead.c.
  *
  * Between its calls a thread of the program may have something half changed (`unfit`), or be in a blocked region.  The lead may
  * stop it in the region, and in the middle of a change only when time is over (-DLATE=1: it may be over at any moment).  The

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Global time, as shortterm/time_rules.h describes it, for the model checker spin.
+ * Global time, as shortterm/dates/time_rules.h describes it, for the model checker spin.
  *
  * What is modelled: THREADS threads, the first ACTIVE of which are active at the start.  Each does OPS operations in any order:
  * it ticks, refreshes its object with extension 0, leaves, joins; threads but the first do MORE.  Each operation is a

@@ -20,8 +20,6 @@
 #include "tests/lib/proc.h"
 #include "tests/numa/nodes.h"
 
-#define FILLED_UNUSED __attribute__((unused))
-
 enum { FILLED_BYTES = 4000, FILLED_THREADS = NODES_MOST };
 
 /* What a child has found. */
@@ -99,7 +97,7 @@ static void filled_use_nodes(void)
 }
 
 /* Two threads that may run wherever the process may.  For prepare(). */
-FILLED_UNUSED static void filled_stay(long mb)
+TEST_UNUSED static void filled_stay(long mb)
 {
     filled_mb = mb;
     filled_lists = 2;
@@ -224,14 +222,14 @@ static void filled_look(struct filled *found)
 
 /* ---- what was said ------------------------------------------------------------------------------------ */
 
-FILLED_UNUSED static int filled_complaints(const struct filled *found)
+TEST_UNUSED static int filled_complaints(const struct filled *found)
 {
     return capture_count(found->said, "SGC: warning: ") + capture_count(found->said, "SGC: error: ") +
            capture_count(found->said, "SGC: fatal: ");
 }
 
 /* What the report says was found of that part on that node, in KB; -1: nothing. */
-FILLED_UNUSED static long filled_reported(const struct filled *found, const char *part, int node)
+TEST_UNUSED static long filled_reported(const struct filled *found, const char *part, int node)
 {
     char wanted[64];
     const char *at, *end;
@@ -260,7 +258,7 @@ static void filled_run(struct filled *found, bool (*prepare)(void))
 
 /* A child whose heap is filled after prepare(), which sets options or takes something away; NULL: that cannot be done here.
  * What it says at its end counts. */
-FILLED_UNUSED static const struct filled *filled_in_child(bool (*prepare)(void))
+TEST_UNUSED static const struct filled *filled_in_child(bool (*prepare)(void))
 {
     struct filled *found = mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status = -1;

@@ -8,16 +8,12 @@
 
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/lib/tap.h"
 #include "tests/lib/threads.h"
-
-#define NODES_UNUSED __attribute__((unused))
 
 enum { NODES_MOST = 64, NODES_PAGE = 4096, NODES_MB = 1 << 20, NODES_ASKED = 1024 };
 
@@ -51,7 +47,7 @@ static bool nodes_line(int node, const char *file, char *line, int bytes)
 }
 
 /* As the firmware says; 10 is a node's distance from itself. */
-NODES_UNUSED static int nodes_distance(int from, int to)
+TEST_UNUSED static int nodes_distance(int from, int to)
 {
     char line[512];
     const char *at = line;
@@ -97,7 +93,7 @@ static void nodes_read(void)
 }
 
 /* Reads the nodes, and ends the test where there are not several with memory. */
-NODES_UNUSED static void nodes_need_several(void)
+TEST_UNUSED static void nodes_need_several(void)
 {
     nodes_read();
     if (nodes.with_memory < 2)
@@ -105,7 +101,7 @@ NODES_UNUSED static void nodes_need_several(void)
 }
 
 /* The node itself, or if it has no memory the nearest that has. */
-NODES_UNUSED static int nodes_nearest(int node)
+TEST_UNUSED static int nodes_nearest(int node)
 {
     int nearest = -1;
 
@@ -116,13 +112,13 @@ NODES_UNUSED static int nodes_nearest(int node)
 }
 
 /* Can a node give some megabytes, and not be full? */
-NODES_UNUSED static bool nodes_roomy(int node)
+TEST_UNUSED static bool nodes_roomy(int node)
 {
     return nodes.node[node].kilobytes > 64 * 1024;
 }
 
 /* Can each that has memory at all? */
-NODES_UNUSED static bool nodes_all_roomy(void)
+TEST_UNUSED static bool nodes_all_roomy(void)
 {
     for (int i = 0; i < nodes.count; i++)
         if (nodes.node[i].kilobytes > 0 && !nodes_roomy(i))
@@ -140,7 +136,7 @@ struct nodes_spread {
 };
 
 /* Adds where the OS pages that begin in the range are. */
-NODES_UNUSED static void nodes_add_range(struct nodes_spread *spread, const void *start, size_t bytes)
+TEST_UNUSED static void nodes_add_range(struct nodes_spread *spread, const void *start, size_t bytes)
 {
     void *page[NODES_ASKED];
     int status[NODES_ASKED];
@@ -161,7 +157,7 @@ NODES_UNUSED static void nodes_add_range(struct nodes_spread *spread, const void
     }
 }
 
-NODES_UNUSED static struct nodes_spread nodes_of_range(const void *start, size_t bytes)
+TEST_UNUSED static struct nodes_spread nodes_of_range(const void *start, size_t bytes)
 {
     struct nodes_spread spread = { { 0 }, 0, 0 };
 
@@ -169,7 +165,7 @@ NODES_UNUSED static struct nodes_spread nodes_of_range(const void *start, size_t
     return spread;
 }
 
-NODES_UNUSED static void nodes_show(const struct nodes_spread *spread, const char *what)
+TEST_UNUSED static void nodes_show(const struct nodes_spread *spread, const char *what)
 {
     char text[512] = "";
 
@@ -179,7 +175,7 @@ NODES_UNUSED static void nodes_show(const struct nodes_spread *spread, const cha
 }
 
 /* Do nodes with memory have equal shares, each within so many percent of that? */
-NODES_UNUSED static bool nodes_even(const struct nodes_spread *spread, int percent)
+TEST_UNUSED static bool nodes_even(const struct nodes_spread *spread, int percent)
 {
     bool even = spread->there > 0;
 
@@ -195,7 +191,7 @@ NODES_UNUSED static bool nodes_even(const struct nodes_spread *spread, int perce
 /* ---- threads and memory ------------------------------------------------------------------------------ */
 
 /* From now on the calling thread runs on the node. */
-NODES_UNUSED static void nodes_go_to(int node)
+TEST_UNUSED static void nodes_go_to(int node)
 {
     cpu_set_t set;
 
@@ -222,7 +218,7 @@ static void *nodes_run_task(void *given)
 }
 
 /* fn(arg) on a thread that runs on the node. */
-NODES_UNUSED static void nodes_run_on(int node, void (*fn)(void *arg), void *arg)
+TEST_UNUSED static void nodes_run_on(int node, void (*fn)(void *arg), void *arg)
 {
     struct nodes_task task = { node, fn, arg };
 
@@ -230,7 +226,7 @@ NODES_UNUSED static void nodes_run_on(int node, void (*fn)(void *arg), void *arg
 }
 
 /* Memory that nobody has touched, aligned to 2 MB. */
-NODES_UNUSED static char *nodes_memory(size_t bytes)
+TEST_UNUSED static char *nodes_memory(size_t bytes)
 {
     char *memory = mmap(NULL, bytes + 2 * NODES_MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

@@ -6,7 +6,6 @@
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
 #include <dirent.h>
-#include <sys/wait.h>
 
 #include "gc/gc.h"
 #include "tests/lib/child.h"
@@ -160,16 +159,6 @@ static int by_node(const char *bind)
     return n == processors() - 1 ? 0 : 3;
 }
 
-static int bound_by_default(void)
-{
-    return by_node(NULL);
-}
-
-static int bound_to_nodes(void)
-{
-    return by_node("node");
-}
-
 static int bound_to_cores(void)
 {
     int n = start_helpers("core", processors());
@@ -225,8 +214,8 @@ int main(void)
 {
     nodes_need_several();
     child_ok(unbound, "SGC_BIND=off: helpers run anywhere");
-    child_ok(bound_by_default, "by default helpers are bound to nodes in turn");
-    child_ok(bound_to_nodes, "SGC_BIND=node: likewise");
+    child_ok_of(by_node(NULL), "by default helpers are bound to nodes in turn");
+    child_ok_of(by_node("node"), "SGC_BIND=node: likewise");
     child_ok(bound_to_cores, "SGC_BIND=core: each helper has a processor of its own");
     child_ok(confined, "a process that may run on one node has its helpers there");
     child_ok(in_child_of_fork, "so it is in the child of a fork");

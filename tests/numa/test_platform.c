@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/placement.h on real nodes, against this test's own system calls: which nodes there are, where memory comes
+ * platform/nodes/placement.h on real nodes, against this test's own system calls: which nodes there are, where memory comes
  * from, where threads run, and what a filter of system calls refuses.
  */
-#include "platform/placement.h"
-
-#include <errno.h>
+#include "platform/nodes/placement.h"
 
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
@@ -27,7 +25,7 @@ static void test_nodes(void)
 {
     int number = 0, known = 0;
 
-    sgc_topology_read_sysfs(&topology, "/sys");
+    sgc_topology_read_allowed(&topology, "/sys", NULL);
     sgc_topology_read(&by_hwloc);
     for (int i = 0; i < nodes.count; i++)
         if (nodes.node[i].kilobytes > 0)

@@ -6,7 +6,6 @@
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
 #include <fcntl.h>
-#include <string.h>
 
 #include "gc/gc.h"
 #include "tests/lib/child.h"

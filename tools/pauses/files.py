@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files that are written, as the library makes its own (platform/written_file.h): new, private, there when they are complete, and
+"""Files that are written, as the library makes its own (platform/out_file.h): new, private, there when they are complete, and
 not where somebody else has put something into a folder that everybody may write to."""
 import errno
 import os

@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_ALLOC_PHASES_H
 #define TESTS_UNIT_ALLOC_PHASES_H
 
-#include "alloc/drop.h"
+#include "alloc/free.h"
 #include "tests/lib/heap.h"
 
 enum { PHASE_OBJECTS = 1 << 18 };
@@ -17,19 +17,19 @@ struct phases {
     int wrong;
 };
 
-HEAP_UNUSED static struct phases phases_begin(struct sgc_cache *cache, bool drops)
+TEST_UNUSED static struct phases phases_begin(struct sgc_cache *cache, bool drops)
 {
     return (struct phases){ cache, heap_map(PHASE_OBJECTS * sizeof(uintptr_t)), drops, 0 };
 }
 
 /* In use by objects, or free with contents. */
-HEAP_UNUSED static size_t phases_pages(void)
+TEST_UNUSED static size_t phases_pages(void)
 {
     return sgc_pool_heap_bytes() / SGC_PAGE;
 }
 
 /* Objects of sizes from `least` to `most`, as many bytes of them as are said; each has its own address in it. */
-HEAP_UNUSED static size_t phase_allocate(struct phases *p, size_t bytes, size_t least, size_t most)
+TEST_UNUSED static size_t phase_allocate(struct phases *p, size_t bytes, size_t least, size_t most)
 {
     size_t n = 0, size = least;
 
@@ -44,7 +44,7 @@ HEAP_UNUSED static size_t phase_allocate(struct phases *p, size_t bytes, size_t 
     return n;
 }
 
-HEAP_UNUSED static void phase_free(struct phases *p, size_t n)
+TEST_UNUSED static void phase_free(struct phases *p, size_t n)
 {
     struct sgc_dropped dropped;
 
@@ -60,7 +60,7 @@ HEAP_UNUSED static void phase_free(struct phases *p, size_t n)
 }
 
 /* One phase. */
-HEAP_UNUSED static void phase(struct phases *p, size_t bytes, size_t least, size_t most)
+TEST_UNUSED static void phase(struct phases *p, size_t bytes, size_t least, size_t most)
 {
     phase_free(p, phase_allocate(p, bytes, least, most));
 }

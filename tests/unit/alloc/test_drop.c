@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/drop.c: objects that are dropped are free and untouched, whoever's they are; their pages are used again, and those that
+ * alloc/free.c: objects that are dropped are free and untouched, whoever's they are; their pages are used again, and those that
  * are empty are the pool's, with no cycle.
  */
-#include "alloc/pages/free_list.h"
+#include "alloc/pages/page_lists.h"
 #include "tests/unit/alloc/phases.h"
 
 enum { BYTES = 64, PER_PAGE = SGC_PAGE / BYTES, PAGES = 10, N = PAGES * PER_PAGE };
@@ -14,11 +14,6 @@ static uintptr_t object[N + PER_PAGE];
 static struct sgc_bin *bin(void)
 {
     return &cache->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(BYTES / SGC_GRANULE)];
-}
-
-static size_t in_use(void)
-{
-    return sgc_pool_in_use_bytes() / SGC_PAGE;
 }
 
 static uint32_t page_of(uintptr_t address)
@@ -52,14 +47,6 @@ static size_t dropped(const uintptr_t *objects, size_t n)
     return done.objects;
 }
 
-static void clean(void)
-{
-    heap_empty();
-    sgc_heap_check();
-    if (in_use() != 0)
-        tap_bail("pages are left over from the check before");
-}
-
 /* ---- own pages ---- */
 
 static void test_own(void)
@@ -69,7 +56,7 @@ static void test_own(void)
     int touched = 0, again = 0;
 
     fill(N);
-    used = in_use();
+    used = heap_in_use();
     for (size_t i = 0; i < N / 2; i++)
         half[i] = object[2 * i];
     tap_ok(dropped(half, N / 2) == N / 2 && allocated(0, N) == N / 2, "every second object of %d pages is dropped", PAGES);
@@ -80,8 +67,8 @@ static void test_own(void)
     tap_ok(dropped(half, N / 2) == 0 && allocated(0, N) == N / 2, "dropping them once more does nothing");
     for (size_t i = 0; i < N / 2; i++)
         again += (uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE) == 0;
-    tap_ok(again == 0 && in_use() <= used && allocated(0, N) > N / 2, "so many new ones need no further page");
-    clean();
+    tap_ok(again == 0 && heap_in_use() <= used && allocated(0, N) > N / 2, "so many new ones need no further page");
+    heap_must_be_empty();
 }
 
 static void test_empty(void)
@@ -89,19 +76,19 @@ static void test_empty(void)
     size_t used, whole = 0;
 
     fill(N);
-    used = in_use();
+    used = heap_in_use();
     for (size_t i = 0; i < N; i++)
         whole += page_of(object[i]) == page_of(object[2 * PER_PAGE]);
     dropped(object, PER_PAGE);
-    tap_ok(whole == PER_PAGE && in_use() == used - 1, "a page whose objects are all dropped leaves its class");
+    tap_ok(whole == PER_PAGE && heap_in_use() == used - 1, "a page whose objects are all dropped leaves its class");
     tap_ok(sgc_page_state(&sgc_heap.pages[page_of(object[0])]) == SGC_PAGE_FREE &&
            sgc_free_list_of(page_of(object[0])) == cache->id, "and is on its owner's free page list");
     dropped(object + PER_PAGE, N - 3 * PER_PAGE);
-    tap_ok(in_use() <= 2 + SGC_READY_MAX && allocated(0, N) == 2 * PER_PAGE, "so do many (%zu of %zu are left)", in_use(),
-           used);
+    tap_ok(heap_in_use() <= 2 + SGC_READY_MAX && allocated(0, N) == 2 * PER_PAGE, "so do many (%zu of %zu are left)",
+           heap_in_use(), used);
     dropped(object + N - 2 * PER_PAGE, 2 * PER_PAGE);
-    tap_ok(in_use() == 1, "in the end the active page is left, but none of those that were ready (%zu)", in_use());
-    clean();
+    tap_ok(heap_in_use() == 1, "in the end the active page is left, but none of those that were ready (%zu)", heap_in_use());
+    heap_must_be_empty();
 }
 
 /* A run is claimed in it. */
@@ -112,11 +99,12 @@ static void test_active(void)
 
     fill(10);
     page = page_of(object[0]);
-    tap_ok(dropped(object, 10) == 10 && page == bin()->page && in_use() == 1, "the active page stays when nothing lives in it");
+    tap_ok(dropped(object, 10) == 10 && page == bin()->page && heap_in_use() == 1,
+           "the active page stays when nothing lives in it");
     for (int i = 0; i < PER_PAGE; i++)
         elsewhere += page_of((uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) != page;
     tap_ok(elsewhere == 0, "and serves for a page of objects");
-    clean();
+    heap_must_be_empty();
 }
 
 /* What is claimed and not handed out is no object. */
@@ -128,7 +116,7 @@ static void test_claimed(void)
     claimed = (uintptr_t)bin()->cur;
     tap_ok(bin()->cur < bin()->end && dropped(&claimed, 1) == 0, "a claimed slot that was not handed out is not dropped");
     tap_ok((uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE) == claimed, "and is handed out then");
-    clean();
+    heap_must_be_empty();
 }
 
 static void free_own(size_t from, size_t to)
@@ -143,15 +131,15 @@ static void test_kept(void)
     size_t used, outside = 0;
 
     fill(N);
-    used = in_use();
+    used = heap_in_use();
     free_own(0, 20);
     free_own(PER_PAGE, PER_PAGE + 20);
     dropped(object + 20, PER_PAGE - 20);
-    tap_ok(in_use() == used - 1 && sgc_bin_nfreed(bin()) == 20, "freed slots at hand leave with their page, others stay");
+    tap_ok(heap_in_use() == used - 1 && sgc_bin_nfreed(bin()) == 20, "freed slots at hand leave with their page, others stay");
     for (size_t i = 0; i < 20; i++)
         outside += page_of((uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) != page_of(object[PER_PAGE]);
     tap_ok(outside == 0 && sgc_bin_nfreed(bin()) == 0, "these are handed out");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_kept_many(void)
@@ -161,10 +149,10 @@ static void test_kept_many(void)
     static bool seen[PAGES + 2][PER_PAGE];
 
     fill(N);
-    used = in_use();
+    used = heap_in_use();
     free_own(0, MANY);
     dropped(object + MANY, PER_PAGE - MANY);
-    tap_ok(in_use() == used && sgc_bin_nfreed(bin()) == MANY, "a page of which many freed slots are at hand stays");
+    tap_ok(heap_in_use() == used && sgc_bin_nfreed(bin()) == MANY, "a page of which many freed slots are at hand stays");
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < PER_PAGE; i++) {
         uintptr_t p = (uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
@@ -175,7 +163,7 @@ static void test_kept_many(void)
     }
     tap_ok(twice == 0, "and no slot of it is handed out twice");
     sgc_heap_check();
-    clean();
+    heap_must_be_empty();
 }
 
 /* ---- other ways ---- */
@@ -191,15 +179,15 @@ static void test_remote(void)
     size_t used;
 
     fill(N);
-    used = in_use();
+    used = heap_in_use();
     free_remotely(0, 10);
     tap_ok(dropped(object, 10) == 0, "objects that another thread has freed are not freed again");
-    tap_ok(dropped(object + 10, PER_PAGE - 10) == PER_PAGE - 10 && in_use() == used - 1,
+    tap_ok(dropped(object + 10, PER_PAGE - 10) == PER_PAGE - 10 && heap_in_use() == used - 1,
            "with what others have freed of it, the page is empty");
     free_remotely(PER_PAGE, 2 * PER_PAGE - 1);
-    tap_ok(dropped(object + 2 * PER_PAGE - 1, 1) == 1 && in_use() == used - 2,
+    tap_ok(dropped(object + 2 * PER_PAGE - 1, 1) == 1 && heap_in_use() == used - 2,
            "so it is when a single one was left");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_others(void)
@@ -216,7 +204,7 @@ static void test_others(void)
            sgc_remote_bit(sgc_granule_number(theirs[99])), "objects of another thread's page are freed remotely");
     tap_ok(dropped(theirs, 100) == 0, "once");
     heap_cache_end(other);
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_unswept(void)
@@ -225,7 +213,7 @@ static void test_unswept(void)
     heap_collect(object, N);
     tap_ok(dropped(object, N - 1) == N - 1 && allocated(0, N) == 1, "objects of pages that are not swept yet are freed");
     tap_ok(dropped(object + N - 1, 1) == 1 && allocated(0, N) == 0, "to the last");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_spans(void)
@@ -241,7 +229,7 @@ static void test_spans(void)
     tap_ok(done.objects == 3 && done.bytes >= 5 * SGC_PAGE + 2 * BYTES && !heap_allocated((void *)mixed[1]),
            "a large object between small ones is freed");
     sgc_heap_check();
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_kinds(void)
@@ -254,7 +242,7 @@ static void test_kinds(void)
     tap_ok(done.objects == 3 && done.uncollectable == done.bytes - BYTES && done.uncollectable >= 1000 + BYTES,
            "bytes of uncollectable objects are told");
     sgc_heap_check();
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_bad(void)
@@ -269,7 +257,7 @@ static void test_bad(void)
     tap_ok(dropped(bad, 8) == 0 && allocated(0, 2) == 2, "what is no object is passed over");
     bad[0] = bad[1] = object[0];
     tap_ok(dropped(bad, 2) == 1 && dropped(bad, 0) == 0, "what is there twice is freed once");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_marking(void)
@@ -278,14 +266,14 @@ static void test_marking(void)
 
     fill(N);
     heap_marking_begin();
-    used = in_use();
+    used = heap_in_use();
     for (size_t i = 0; i < N; i++)
         heap_set_mark((void *)object[i]);
-    tap_ok(dropped(object, N / 2) == N / 2 && allocated(0, N) == N / 2 && in_use() == used,
+    tap_ok(dropped(object, N / 2) == N / 2 && allocated(0, N) == N / 2 && heap_in_use() == used,
            "while a mark goes on beside the program objects are freed, and no page leaves");
     heap_marking_end();
     tap_ok(allocated(0, N) == N / 2, "their marks are gone with it");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_poison(void)
@@ -296,7 +284,7 @@ static void test_poison(void)
     sgc_heap.config.poison = false;
     tap_ok(heap_filled((void *)object[9], BYTES, 0xdf) && heap_filled((void *)object[10], BYTES, 0x5a),
            "what is dropped is filled if that is asked for");
-    clean();
+    heap_must_be_empty();
 }
 
 /* ---- threads ---- */
@@ -342,7 +330,7 @@ static void test_threads(void)
     sgc_heap_check();
     for (int i = 0; i < 4; i++)
         heap_cache_end(of_thread[i].cache);
-    clean();
+    heap_must_be_empty();
 }
 
 int main(void)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/drop.c with the collector above it: threads drop and free what they and their neighbours have allocated while others
+ * alloc/free.c with the collector above it: threads drop and free what they and their neighbours have allocated while others
  * collect, in one stop or beside the program, and under torture.  No object is lost, damaged, or handed out twice.
  */
 #define GC_THREADS
 #include "gc.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "alloc/drop.h"
+#include "alloc/free.h"
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 #include "tests/lib/sanitized.h"
@@ -164,9 +160,7 @@ static int storm(void)
         pthread_mutex_init(&table[i].lock, NULL);
         table[i].steps = steps;
     }
-    for (intptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, run, (void *)i) != 0)
-            return 1;
+    threads_start(thread, THREADS, run);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
         wrong += table[i].wrong;

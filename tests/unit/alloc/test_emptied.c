@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/emptied.c: a page leaves its class when nothing is left in it, and not before: not while its bin expects it, freed
+ * alloc/release.c: a page leaves its class when nothing is left in it, and not before: not while its bin expects it, freed
  * slots of it are at hand, or a mark goes on beside the program.
  *
- * It is linked with sgc_sweep_give wrapped (tests/local.mk): that is where a walk over a bin's pages holds no lock.
+ * It is linked with sgc_sweep_give wrapped (tests/list.txt): that is where a walk over a bin's pages holds no lock.
  */
-#include "alloc/drop.h"
-#include "alloc/emptied.h"
+#include "alloc/free.h"
+#include "alloc/release.h"
 #include "tests/lib/heap.h"
 
 enum { BYTES = 1040, PER_PAGE = SGC_PAGE / BYTES, PAGES = 40, N = PAGES * PER_PAGE };
@@ -18,11 +18,6 @@ static uint32_t cls;
 static struct sgc_bin *bin(void)
 {
     return &cache->bin[SGC_KIND_POINTER_FREE][cls];
-}
-
-static size_t in_use(void)
-{
-    return sgc_pool_in_use_bytes() / SGC_PAGE;
 }
 
 static void fill(void)
@@ -46,14 +41,6 @@ static void free_some(int from, int to)
 {
     for (int i = from; i < to; i++)
         heap_free_local(cache, object[i]);
-}
-
-static void clean(void)
-{
-    sgc_heap_check();
-    heap_empty();
-    if (in_use() != 0)
-        tap_bail("pages are left over from the check before");
 }
 
 /* Does that page leave? */
@@ -80,15 +67,16 @@ static void test_leave(void)
 
     fill();
     page = heap_page(object[0]);
-    used = in_use();
+    used = heap_in_use();
     free_some(0, PER_PAGE - 1);
-    tap_ok(!leaves(page) && in_use() == used, "a page with one object left stays");
+    tap_ok(!leaves(page) && heap_in_use() == used, "a page with one object left stays");
     free_some(PER_PAGE - 1, PER_PAGE);
-    tap_ok(leaves(page) && in_use() == used - 1 && sgc_bin_nfreed(bin()) == 0, "an empty one leaves, with its freed slots");
+    tap_ok(leaves(page) && heap_in_use() == used - 1 && sgc_bin_nfreed(bin()) == 0,
+           "an empty one leaves, with its freed slots");
     free_some(PER_PAGE, 3 * PER_PAGE);
     tap_ok(!leaves(heap_page(object[PER_PAGE])) && sgc_bin_nfreed(bin()) == 2 * PER_PAGE,
            "not if so many are at hand that looking for its slots would take long");
-    clean();
+    heap_must_be_empty();
 }
 
 /* No slots are at hand, since they are dropped. */
@@ -107,7 +95,7 @@ static void test_expected(void)
         last[i] = sgc_page_start(bin()->page) + (uintptr_t)i * BYTES;
     tap_ok(sgc_drop(cache, last, PER_PAGE).objects == PER_PAGE && !leaves(bin()->page),
            "the active one stays, though nothing is in it");
-    clean();
+    heap_must_be_empty();
 }
 
 /* The numbers of pages that were to be active stand there still. */
@@ -122,8 +110,8 @@ static void test_forgotten(void)
     sgc_lock(&cache->lock, &cache->section);
     sgc_emptied_unexpect(cache, SGC_KIND_POINTER_FREE, cls, &step);
     sgc_unlock(&cache->lock, &cache->section);
-    tap_ok(waited && step.empties == 0 && in_use() == 0, "pages that a bin has given up do not leave twice");
-    clean();
+    tap_ok(waited && step.empties == 0 && heap_in_use() == 0, "pages that a bin has given up do not leave twice");
+    heap_must_be_empty();
 }
 
 static void test_figures(void)
@@ -139,7 +127,7 @@ static void test_figures(void)
     claimed = sgc_aw_load(&cache->claimed) - claimed;
     tap_ok(freed == claimed && freed >= (size_t)N * BYTES, "what is given up counts as freed once (%zu bytes of %zu)", freed,
            claimed);
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_give_up(void)
@@ -153,13 +141,13 @@ static void test_give_up(void)
             live++;
         else
             heap_free_local(cache, object[i]);
-    tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) >= PAGES * 3 / 4 && in_use() == live,
+    tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) >= PAGES * 3 / 4 && heap_in_use() == live,
            "a bin that gives up has only pages with objects (%zu)", live);
     sgc_heap_check();
     for (size_t i = 0; i < live * (PER_PAGE - 1); i++)
         again += heap_small(cache, BYTES, SGC_KIND_POINTER_FREE) == NULL;
-    tap_ok(again == 0 && in_use() == live, "whose free slots are found");
-    clean();
+    tap_ok(again == 0 && heap_in_use() == live, "whose free slots are found");
+    heap_must_be_empty();
 }
 
 static void test_count(void)
@@ -167,7 +155,7 @@ static void test_count(void)
     fill();
     tap_ok(sgc_emptied_more_pages(cache, SGC_KIND_POINTER_FREE, cls, PAGES - 1) &&
            !sgc_emptied_more_pages(cache, SGC_KIND_POINTER_FREE, cls, PAGES + SGC_READY_MAX + 1), "a bin's pages are counted");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_after_flip(void)
@@ -175,11 +163,11 @@ static void test_after_flip(void)
     size_t used;
 
     fill();
-    used = in_use();
+    used = heap_in_use();
     heap_collect((void *)object, N);
-    tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 && in_use() == used && heap_allocated(object[0]),
+    tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 && heap_in_use() == used && heap_allocated(object[0]),
            "pages that are to be swept are left alone");
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_marking(void)
@@ -188,12 +176,12 @@ static void test_marking(void)
 
     fill();
     free_some(0, PER_PAGE);
-    used = in_use();
+    used = heap_in_use();
     sgc_marking_begin();
-    tap_ok(!leaves(heap_page(object[0])) && sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 && in_use() == used,
-           "no page leaves while a mark goes on beside the program");
+    tap_ok(!leaves(heap_page(object[0])) && sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 &&
+           heap_in_use() == used, "no page leaves while a mark goes on beside the program");
     heap_marking_end();
-    clean();
+    heap_must_be_empty();
 }
 
 /* ---- a cycle between two steps of a walk ---- */
@@ -213,7 +201,7 @@ void __wrap_sgc_sweep_give(const struct sgc_sweep_step *step, uint32_t owner, st
     cycle_is_due = false;
     heap_collect(NULL, 0);
     heap_sweep_all();
-    used_after_cycle = in_use();
+    used_after_cycle = heap_in_use();
 }
 
 static void test_cycle_between(void)
@@ -224,10 +212,10 @@ static void test_cycle_between(void)
         object[i] = heap_small(other, BYTES, SGC_KIND_POINTER_FREE);
     cycle_is_due = true;
     sgc_emptied_give_up(other, SGC_KIND_POINTER_FREE, cls);
-    tap_ok(!cycle_is_due && used_after_cycle == 0 && in_use() == 0,
+    tap_ok(!cycle_is_due && used_after_cycle == 0 && heap_in_use() == 0,
            "a walk ends when a cycle has come, after which others have swept its pages");
     heap_cache_end(other);
-    clean();
+    heap_must_be_empty();
 }
 
 /* ---- the end of a thread ---- */
@@ -242,9 +230,9 @@ static void test_thread_end(void)
     for (int i = 1; i < N; i++)
         heap_free_local(other, theirs[i]);
     heap_cache_end(other);
-    tap_ok(in_use() == 1 && heap_allocated(theirs[0]) && sgc_aw_load(&sgc_orphans.count) == 1,
-           "a thread that ends leaves pages with objects behind, and no others (%zu)", in_use());
-    clean();
+    tap_ok(heap_in_use() == 1 && heap_allocated(theirs[0]) && sgc_aw_load(&sgc_orphans.count) == 1,
+           "a thread that ends leaves pages with objects behind, and no others (%zu)", heap_in_use());
+    heap_must_be_empty();
 }
 
 int main(void)

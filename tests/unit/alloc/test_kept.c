@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/kept.c: a program that frees everything itself, and goes on with objects of another size, does not need more memory
- * than for the larger of both, with no cycle at all.
+ * alloc/release_kept.c: a program that frees everything itself, and goes on with objects of another
+ * size, does not need more memory than for the larger of both, with no cycle at all.
  */
-#include "alloc/kept.h"
+#include "alloc/release.h"
 #include "tests/unit/alloc/phases.h"
 
 enum { PHASE = 96 };                    /* pages */
 
 static struct sgc_cache *cache;
-
-static size_t in_use(void)
-{
-    return sgc_pool_in_use_bytes() / SGC_PAGE;
-}
-
-static void clean(void)
-{
-    heap_empty();
-    sgc_heap_check();
-    if (in_use() != 0)
-        tap_bail("pages are left over from the check before");
-}
 
 /* The most pages that were in use or have contents. */
 static size_t phases_of(size_t count, const size_t (*size)[2], bool drops)
@@ -37,7 +24,7 @@ static size_t phases_of(size_t count, const size_t (*size)[2], bool drops)
     }
     if (p.wrong != 0)
         tap_bail("%d objects were not what they should be", p.wrong);
-    clean();
+    heap_must_be_empty();
     return most;
 }
 
@@ -80,29 +67,29 @@ static void test_span(void)
             tap_bail("the heap of the test is too small");
     after = phases_pages();
     tap_ok(after * 10 <= before * 12, "large objects are made of what small ones have left (%zu pages, %zu)", before, after);
-    clean();
+    heap_must_be_empty();
 }
 
 /* No page is empty. */
 static void test_in_vain(void)
 {
     struct phases p = phases_begin(cache, false);
-    size_t n = phase_allocate(&p, (size_t)PHASE * SGC_PAGE, 64, 64), used = in_use(), again = 0, live = n * 64 / SGC_PAGE;
+    size_t n = phase_allocate(&p, (size_t)PHASE * SGC_PAGE, 64, 64), used = heap_in_use(), again = 0, live = n * 64 / SGC_PAGE;
 
     for (size_t i = 0; i < n; i++)
         if (i % 4 != 0)
             heap_free_local(cache, (void *)p.object[i]);
     heap_small(cache, 500, SGC_KIND_CONSERVATIVE);
-    tap_ok(in_use() > live && in_use() <= used + 1, "where each page has a live object left, the heap grows");
+    tap_ok(heap_in_use() > live && heap_in_use() <= used + 1, "where each page has a live object left, the heap grows");
     sgc_heap_check();
     for (size_t i = 0; i < n; i++)
         if (i % 4 != 0)
             again += heap_small(cache, 64, i % 3 == 0 ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE) == NULL;
-    tap_ok(again == 0 && in_use() <= used + 2, "and what was freed is found again (%zu pages, %zu)", used, in_use());
+    tap_ok(again == 0 && heap_in_use() <= used + 2, "and what was freed is found again (%zu pages, %zu)", used, heap_in_use());
     for (size_t i = 0; i < n; i += 4)
         p.wrong += *(uintptr_t *)p.object[i] != p.object[i];
     tap_ok(p.wrong == 0, "with all that lives");
-    clean();
+    heap_must_be_empty();
 }
 
 /* A few slots freed in many pages. */
@@ -121,7 +108,7 @@ static void test_sparse(void)
         heap_free_local(cache, (void *)p.object[i]);
     tap_ok(sgc_kept_give_up(cache, UINT32_MAX) > PHASE && sgc_bin_nfreed(bin) == 0, "one of which half is free does not");
     sgc_heap_check();
-    clean();
+    heap_must_be_empty();
 }
 
 static void test_marking(void)
@@ -130,11 +117,11 @@ static void test_marking(void)
     size_t used;
 
     phase(&p, (size_t)PHASE * SGC_PAGE, 64, 64);
-    used = in_use();
+    used = heap_in_use();
     sgc_marking_begin();
-    tap_ok(sgc_kept_give_up(cache, 1) == 0 && in_use() == used, "while a mark goes on beside the program no page leaves");
+    tap_ok(sgc_kept_give_up(cache, 1) == 0 && heap_in_use() == used, "while a mark goes on beside the program no page leaves");
     heap_marking_end();
-    clean();
+    heap_must_be_empty();
 }
 
 /* ---- what other threads have freed ---- */
@@ -151,7 +138,7 @@ static void test_consumer(void)
     tap_ok(pages * 10 <= alone * 12, "a thread whose objects others free goes on with another size: %zu pages, %zu before",
            pages, alone);
     sgc_heap_check();
-    clean();
+    heap_must_be_empty();
 }
 
 /* ---- threads ---- */
@@ -197,7 +184,7 @@ static size_t threads_pages(int phases)
     pages = phases_pages();
     for (int i = 0; i < 4; i++)
         heap_cache_end(of_thread[i].cache);
-    clean();
+    heap_must_be_empty();
     return pages;
 }
 

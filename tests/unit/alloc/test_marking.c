@@ -4,11 +4,11 @@
  * allocated and freed meanwhile: after the flip exactly the right slots are allocated.  What must not be taken down:
  * test_marking_quarantine.c.
  *
- * Also: alloc/pages/concurrent_marks.c.
+ * Also: alloc/pages/marks.c.
  */
 #include <signal.h>
 
-#include "alloc/pages/concurrent_marks.h"
+#include "alloc/pages/marks.h"
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 

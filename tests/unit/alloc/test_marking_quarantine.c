@@ -3,7 +3,7 @@
  * alloc/marking.c: while a mark goes on beside the program no page in use is swept, taken down or given to the pool, whoever
  * asks for it; what was found empty before is, since nothing was in it.
  */
-#include "alloc/large/span_cache.h"
+#include "alloc/large/span.h"
 #include "tests/lib/heap.h"
 
 enum { BYTES = 256, PAGES = 3, N = PAGES * SGC_PAGE / BYTES, KIND = SGC_KIND_CONSERVATIVE };
@@ -32,17 +32,12 @@ static uint8_t state_of(const char *p)
     return sgc_page_state(&sgc_heap.pages[heap_page(p)]);
 }
 
-static size_t in_use(void)
-{
-    return sgc_pool_in_use_bytes() / SGC_PAGE;
-}
-
 /* Everything goes, and nothing is lost. */
 static void empty(const char *name)
 {
     heap_empty();
     sgc_span_give_cached(cache->id, self);
-    tap_ok(heap_count_allocated() == 0 && in_use() == 0, "%s: nothing is left over", name);
+    tap_ok(heap_count_allocated() == 0 && heap_in_use() == 0, "%s: nothing is left over", name);
     sgc_heap_check();
 }
 
@@ -65,18 +60,18 @@ static void test_pages(void)
     heap_collect(NULL, 0);
     heap_marking_begin();           /* so there is a page to be swept in the epoch that comes */
     alloc_objects(cache);
-    before = in_use();
+    before = heap_in_use();
     for (int i = 0; i < N; i++) {
         heap_set_mark(object[i]);
         sgc_object_free(cache, object[i]);
     }
-    tap_ok(sweeps_nothing() && in_use() == before, "nothing is left to sweep while a mark goes on");
+    tap_ok(sweeps_nothing() && heap_in_use() == before, "nothing is left to sweep while a mark goes on");
     used = sgc_policy_free_touched(self);
     for (int i = 0; i < N; i++)
         small += state_of(object[i]) == SGC_PAGE_SMALL;
-    tap_ok(small == N && in_use() == before, "pages that became empty stay as they are");
+    tap_ok(small == N && heap_in_use() == before, "pages that became empty stay as they are");
     tap_ok(heap_marking_end() == (size_t)N * BYTES && heap_count_allocated() == 0, "what was in them is gone after the flip");
-    tap_ok(sgc_policy_free_touched(self) > used && in_use() == 0, "and then they are found");
+    tap_ok(sgc_policy_free_touched(self) > used && heap_in_use() == 0, "and then they are found");
     empty("pages");
 }
 
@@ -93,18 +88,18 @@ static void test_orphans(void)
     for (int i = 0; i < N; i++)
         heap_set_mark(object[i]);
     heap_cache_end(c);
-    before = in_use();
+    before = heap_in_use();
     for (int i = 1; i < N; i++)
         sgc_object_free(cache, object[i]);
     tap_ok(sgc_aw_load(&sgc_orphans.count) != 0 && sweeps_nothing(), "orphans are not swept while a mark goes on");
     cache->bin[KIND][sgc_class_for(BYTES / SGC_GRANULE)].size = BYTES;
     adopted = sgc_orphan_adopt(cache, KIND, sgc_class_for(BYTES / SGC_GRANULE), SGC_READY_MAX);
-    tap_ok(adopted >= PAGES && sgc_page_owner(heap_page(object[N - 1])) == cache->id && in_use() == before,
+    tap_ok(adopted >= PAGES && sgc_page_owner(heap_page(object[N - 1])) == cache->id && heap_in_use() == before,
            "they are adopted, though some are empty (%u)", adopted);
     tap_ok(heap_marking_end() == (size_t)(N - 1) * BYTES && heap_count_allocated() == 1 && heap_allocated(object[0]),
            "what was freed of them is free after the flip");
     heap_sweep_all();
-    tap_ok(in_use() == 1, "and empty ones go");
+    tap_ok(heap_in_use() == 1, "and empty ones go");
     empty("orphans");
 }
 
@@ -114,7 +109,7 @@ static void test_orphans(void)
 static void test_span_freed(void)
 {
     char *a = span(4, SGC_KIND_UNCOLLECTABLE), *b = span(2, SGC_KIND_UNCOLLECTABLE);
-    size_t before = in_use();
+    size_t before = heap_in_use();
 
     heap_marking_begin();
     heap_set_mark(a);
@@ -122,12 +117,12 @@ static void test_span_freed(void)
     sgc_span_take_freed();
     tap_ok(sgc_span_free(self, heap_page(a)) && !heap_allocated(a) && sgc_span_take_freed() == 4 * SGC_PAGE, "a span is freed");
     tap_ok(!sgc_span_free(self, heap_page(a)) && sgc_span_take_freed() == 0, "once");
-    tap_ok(state_of(a) == SGC_PAGE_SPAN && state_of(a + SGC_PAGE) == SGC_PAGE_SPAN_TAIL && in_use() == before &&
+    tap_ok(state_of(a) == SGC_PAGE_SPAN && state_of(a + SGC_PAGE) == SGC_PAGE_SPAN_TAIL && heap_in_use() == before &&
            sweeps_nothing(), "its pages stay as they are while a mark goes on");
     sgc_heap_check();
     tap_ok(heap_marking_end() == 4 * SGC_PAGE && heap_count_allocated() == 1 && heap_allocated(b), "it is gone after the flip");
     heap_sweep_all();
-    tap_ok(in_use() == 2, "and so are its pages after the sweep");
+    tap_ok(heap_in_use() == 2, "and so are its pages after the sweep");
     sgc_span_free(self, heap_page(b));
     empty("spans");
 }
@@ -139,12 +134,12 @@ static void test_spare(void)
 
     heap_marking_begin();
     a = span(3, KIND);
-    before = in_use();
+    before = heap_in_use();
     heap_set_mark(a);
     tap_ok(sgc_span_free(self, heap_page(a)) && sgc_cached_span_pages(cache->id) == 3, "a freed span is kept as a spare one");
     memset(a, 0x5a, 100);
     b = span(3, KIND);
-    tap_ok(b == a && heap_allocated(b) && heap_zero(b, 3 * SGC_PAGE) && in_use() == before, "and used again");
+    tap_ok(b == a && heap_allocated(b) && heap_zero(b, 3 * SGC_PAGE) && heap_in_use() == before, "and used again");
     tap_ok(heap_marking_end() == 0 && heap_count_allocated() == 1 && heap_allocated(a), "with the mark that it has");
     empty("spare spans, marked");
     heap_marking_begin();
@@ -163,12 +158,12 @@ static void test_spares_kept(void)
 
     heap_marking_begin();
     a = sgc_span_alloc(&c->section, 3 * SGC_PAGE, KIND, SGC_GRANULE);
-    before = in_use();
+    before = heap_in_use();
     sgc_span_free(&c->section, heap_page(a));
     sgc_span_give_cached(c->id, &c->section);
-    tap_ok(sgc_cached_span_pages(c->id) == 3 && in_use() == before, "spare spans are not given up while a mark goes on");
+    tap_ok(sgc_cached_span_pages(c->id) == 3 && heap_in_use() == before, "spare spans are not given up while a mark goes on");
     heap_cache_end(c);
-    tap_ok(in_use() == before && state_of(a) == SGC_PAGE_SPAN && !heap_allocated(a), "nor when their thread ends");
+    tap_ok(heap_in_use() == before && state_of(a) == SGC_PAGE_SPAN && !heap_allocated(a), "nor when their thread ends");
     tap_ok(sgc_cache_open(c, false) && sgc_span_alloc(&c->section, 3 * SGC_PAGE, KIND, SGC_GRANULE) == a,
            "the next thread of its number uses them");
     heap_cache_end(c);
@@ -185,13 +180,13 @@ static void test_shrink(void)
     heap_marking_begin();
     heap_set_mark(a);
     tap_ok(sgc_span_resize(self, page, 2 * SGC_PAGE) && sgc_span_bytes(page) == 2 * SGC_PAGE, "a span becomes smaller");
-    tap_ok(in_use() == 5 && state_of(a + 4 * SGC_PAGE) == SGC_PAGE_SPAN_TAIL, "its pages stay while a mark goes on");
+    tap_ok(heap_in_use() == 5 && state_of(a + 4 * SGC_PAGE) == SGC_PAGE_SPAN_TAIL, "its pages stay while a mark goes on");
     tap_ok(sgc_span_resize(self, page, 5 * SGC_PAGE) && heap_filled(a, 2 * SGC_PAGE, 0x5a) &&
            heap_zero(a + 2 * SGC_PAGE, 3 * SGC_PAGE), "so it can be as large again, zeroed");
     sgc_span_resize(self, page, 2 * SGC_PAGE);
-    tap_ok(heap_marking_end() == 0 && in_use() == 5 && heap_allocated(a), "nor do they go by the flip");
+    tap_ok(heap_marking_end() == 0 && heap_in_use() == 5 && heap_allocated(a), "nor do they go by the flip");
     sgc_heap_check();
-    tap_ok(sgc_span_resize(self, page, 2 * SGC_PAGE) && in_use() == 2, "but when it is resized again");
+    tap_ok(sgc_span_resize(self, page, 2 * SGC_PAGE) && heap_in_use() == 2, "but when it is resized again");
     empty("resized spans");
 }
 
@@ -241,18 +236,18 @@ static void test_in_hands(char *start, uint32_t keeps, void (*give)(void), const
 
     in_hands = start;
     reserved_from = keeps;
-    before = in_use();
+    before = heap_in_use();
     sgc_section_hooks.seam = begin_at_seam;
     give();
-    tap_ok(sgc_heap_is_marking() && in_use() < before, "%s: pages in hand when a mark begins are given to the pool", name);
-    pages = before - in_use();
-    before = in_use();
+    tap_ok(sgc_heap_is_marking() && heap_in_use() < before, "%s: pages in hand when a mark begins are given to the pool", name);
+    pages = before - heap_in_use();
+    before = heap_in_use();
     for (size_t i = 0; i < pages * SGC_PAGE / BYTES; i++)
         object[i] = heap_small(cache, BYTES, KIND);
     heap_set_mark(object[0]);
     heap_set_mark(object[1]);
     sgc_object_free(cache, object[1]);
-    tap_ok(state_of(object[0]) == SGC_PAGE_SMALL && in_use() == before + pages, "%s: and used again", name);
+    tap_ok(state_of(object[0]) == SGC_PAGE_SMALL && heap_in_use() == before + pages, "%s: and used again", name);
     if (keeps != 0)
         heap_set_mark(start);
     tap_ok(heap_marking_end() == BYTES && heap_count_allocated() == 1 + (keeps != 0) && heap_allocated(object[0]),

@@ -4,7 +4,7 @@
  * goes back and when it leaves it, and that nobody is refused a page while somebody has a free one.  Each case has
  * a heap of its own, in a child.
  */
-#include "alloc/pages/free_list.h"
+#include "alloc/pages/page_lists.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/page_supply.h"
 #include "tests/lib/child.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages made ready (alloc/refill.c): how many at once, of the pool, of its own and of ended threads; forgotten after a cycle,
- * all of them used before the limit is reached, and no slot twice though a page is found twice.
+ * Pages made ready (alloc/new_objects.c): how many at once, of the pool, of its own and of ended
+ * threads; forgotten after a cycle, all of them used before the limit is reached, and no slot twice
+ * though a page is found twice.
  */
 #include "tests/lib/heap.h"
 
@@ -13,11 +14,6 @@ static char *object[N];
 static struct sgc_bin *bin(void)
 {
     return &cache->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(BYTES / SGC_GRANULE)];
-}
-
-static size_t in_use(void)
-{
-    return sgc_pool_in_use_bytes() / SGC_PAGE;
 }
 
 static char *one(void)
@@ -35,9 +31,9 @@ static void test_as_many(void)
         size_t used = (size_t)i / PER_PAGE + 1;
 
         object[i] = one();
-        wrong += in_use() < used || in_use() > used + used / 4;
-        if (in_use() - used > most)
-            most = in_use() - used;
+        wrong += heap_in_use() < used || heap_in_use() > used + used / 4;
+        if (heap_in_use() - used > most)
+            most = heap_in_use() - used;
     }
     tap_ok(wrong == 0, "never more pages lie unused than a fourth of those used");
     tap_ok(most == SGC_READY_MAX - 1, "but several are taken at once (%zu unused)", most);
@@ -70,11 +66,11 @@ static void test_forgotten(void)
 
     while (ready() == 0)
         one();
-    before = in_use();
+    before = heap_in_use();
     heap_collect(NULL, 0);
-    tap_ok(one() != NULL && in_use() <= before, "after a cycle the pages that were ready are found by sweeping");
+    tap_ok(one() != NULL && heap_in_use() <= before, "after a cycle the pages that were ready are found by sweeping");
     heap_empty();
-    tap_ok(in_use() == 0, "if nothing lives, all go back");
+    tap_ok(heap_in_use() == 0, "if nothing lives, all go back");
     sgc_heap_check();
 }
 
@@ -88,7 +84,7 @@ static void test_near_limit(void)
     while (ready() != 0)
         for (int i = 0; i < PER_PAGE; i++)
             one();
-    before = in_use();
+    before = heap_in_use();
     sgc_pool_set_limit((before + before / 8) * SGC_PAGE);
     for (size_t i = 0; i < before / 8 * PER_PAGE; i++)
         wrong += one() == NULL;
@@ -122,7 +118,7 @@ static void test_adopted(void)
     size_t found, orphans;
 
     leave_orphans(ORPHANS);
-    orphans = in_use();             /* with some that it did not use */
+    orphans = heap_in_use();             /* with some that it did not use */
     found = sgc_orphan_adopt(cache, SGC_KIND_CONSERVATIVE, cls, SOME);
     tap_ok(found == SOME && ready() == SOME, "as many pages of an ended thread are had as are asked for (%zu, %zu ready)",
            found, ready());

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/contention_rules.h: the solution against bisection, what it does when a parameter grows, [Endo]'s equations where they
+ * mark/team/contention_rules.h: the solution against bisection, what it does when a parameter
+ * grows, [Endo]'s equations where they
  * can be solved by hand, and the curves that follow from his table 4.1.
  */
 #include <math.h>
 
-#include "mark/contention_rules.h"
+#include "mark/team/contention_rules.h"
 #include "tests/lib/tap.h"
 
 enum { CASES = 100000, MONOTONE_CASES = 5000, NODES = 16 };

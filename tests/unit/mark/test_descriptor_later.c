@@ -29,7 +29,7 @@ static struct GC_ms_entry *proc(unsigned long *object, struct GC_ms_entry *top, 
     (void)limit;
     calls++;
     calls_for_watched += object == (unsigned long *)watched;
-    calls_while_running += heap_marker()->when == SGC_MARK_CONCURRENT;
+    calls_while_running += heap_marker()->mode.program == SGC_MARK_CONCURRENT;
     sgc_mark_for_procedure(object[1]);
     for (unsigned long i = 0; env != 0 && i < ENTRIES; i++)
         *++entry = (struct sgc_client_entry){ object[2] + i * (env / ENTRIES), env / ENTRIES };
@@ -60,9 +60,8 @@ static bool flagged(const void *p)
     return (sgc_aw_load(&sgc_arena_of_page(page)->rescan) & sgc_arena_bit(page)) != 0;
 }
 
-static bool always(void *unused)
+static bool always(TEST_UNUSED void *unused)
 {
-    (void)unused;
     return true;
 }
 
@@ -127,9 +126,8 @@ static void lead_second(uintptr_t *object, uintptr_t *to)
 
 static uintptr_t *last_element;
 
-static void lead_element(uintptr_t *object, uintptr_t *to)
+static void lead_element(TEST_UNUSED uintptr_t *object, uintptr_t *to)
 {
-    (void)object;
     last_element[1] = (uintptr_t)to;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/edge_span.c: which edges into large objects mark them, and that those are left out whose spans are marked, where
+ * mark/edge.c: which edges into large objects mark them, and that those are left out whose spans are marked, where
  * there are many, without losing any other.
  */
 #include "mark/edge.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/follow.c: what an only marker follows one object at a time.  The cells of a list lead to what counts and to what does
+ * mark/edge.c: what an only marker follows one object at a time.  The cells of a list lead to what counts and to what does
  * not; there are never enough in hand for a batch.
  */
-#include "mark/follow.h"
+#include "mark/edge.h"
 #include "tests/lib/heap.h"
 
 enum { CELLS = 300, WORDS = 4 };

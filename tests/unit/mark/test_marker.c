@@ -8,8 +8,8 @@
  */
 #include <sys/resource.h>
 
-#include "mark/drain.h"
-#include "mark/follow.h"
+#include "mark/marker.h"
+#include "mark/edge.h"
 #include "mark/edge_bits.h"
 #include "mark/mark_roots.h"
 #include "tests/lib/random_graph.h"

@@ -6,10 +6,10 @@
  *
  * Pages are not taken down here: that does not happen to pages that had objects when a mark beside the program began.
  *
- * Also: mark/edge.c, mark/edge_span.c.
+ * Also: mark/edge.c.
  */
 #include "mark/edge.h"
-#include "mark/written.h"
+#include "mark/mark_roots.h"
 #include "tests/lib/heap.h"
 #include "tests/lib/sanitized.h"
 
@@ -86,9 +86,8 @@ static void random_words(uintptr_t *words)
     }
 }
 
-static bool now_and_then(void *unused)
+static bool now_and_then(TEST_UNUSED void *unused)
 {
-    (void)unused;
     return heap_random(&seed, 3) == 0;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "tests/lib/heap.h"
 #include "mark/displacements.h"
-#include "mark/drain.h"
+#include "mark/marker.h"
 
 static bool marks(const struct sgc_mark_config *config, uintptr_t word, const void *object)
 {

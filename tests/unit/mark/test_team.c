@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/team.c: several markers mark what one marks, under every switch and with helpers that come late or in the middle; they
+ * mark/team/team.c: several markers mark what one marks, under every switch and with helpers that
+ * come late or in the middle; they
  * do share the work; a mark can be given up; stacks that cannot grow lose nothing; the child of a fork marks alone.
  */
-#include <pthread.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/random_graph.h"

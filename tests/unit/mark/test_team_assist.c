@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/team_assist.c, and mark/team_concurrent.c with several markers: whoever marks beside the program, however often all of
+ * mark/team/team_assist.c, and mark/team/team_concurrent.c with several markers: whoever marks
+ * beside the program, however often all of
  * them are interrupted, and whoever comes and goes meanwhile, what is marked is what one marker marks that nobody interrupts,
  * each object once; and when sgc_team_go_on returns nobody else is in the heap.
  */
-#include <pthread.h>
 
 #include "mark/edge.h"
 #include "tests/lib/random_graph.h"
@@ -117,7 +117,7 @@ static int not_alone(const struct sgc_team *team)
     int wrong = (sgc_a32_load_acq(&team->state) != 0) + (team->marker[0]->how != SGC_MARKBIT_PLAIN) + team->several;
 
     for (uint32_t i = 1; i < team->made; i++)
-        wrong += !sgc_marker_idle(team->marker[i]) || team->marker[i]->when != SGC_MARK_STOPPED;
+        wrong += !sgc_marker_idle(team->marker[i]) || team->marker[i]->mode.program != SGC_MARK_STOPPED;
     for (uint32_t i = 0; i < team->spares; i++)
         wrong += !sgc_marker_idle(team->spare[i].marker) || sgc_a32_load(&team->spare[i].state) != SGC_SPARE_FREE;
     return wrong;
@@ -520,7 +520,7 @@ static void test_no_room(void)
     sgc_marker_take_over(first, spare);
     tap_ok(sgc_marker_idle(spare) && first->overflowed && sgc_pages_flagged(), "what there is no room for is flagged");
     tap_ok(heap_marked(uncollectable), "or done at once, if it is a part of the roots");
-    spare->when = SGC_MARK_STOPPED;
+    spare->mode.program = SGC_MARK_STOPPED;
     spare->split_bytes = first->split_bytes;
     sgc_team_go_on(team, NULL, NULL);
     sgc_team_program_stopped(team);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/team_concurrent.c: a mark that is interrupted again and again marks what one marks that is not, with the same totals;
+ * mark/team/team_concurrent.c: a mark that is interrupted again and again marks what one marks that
+ * is not, with the same totals;
  * it comes out soon, whatever it scans; helpers may finish it; it can be given up in any state; behind a limit that was not
  * renewed it sees nothing.
  */
-#include <pthread.h>
 
 #include "mark/edge.h"
 #include "mark/mark_procs.h"
-#include "mark/written.h"
+#include "mark/mark_roots.h"
 #include "tests/lib/random_graph.h"
 #include "tests/lib/sanitized.h"
 
@@ -398,7 +398,7 @@ static void test_abandon(void)
             sgc_team_finish_begin(team);
         sgc_team_abandon(team);
         sgc_team_check(team);
-        wrong += sgc_pages_flagged() || sgc_team_first(team)->when != SGC_MARK_STOPPED;
+        wrong += sgc_pages_flagged() || sgc_team_first(team)->mode.program != SGC_MARK_STOPPED;
         wrong += sgc_team_first(team)->split_bytes != 0;
         heap_unmark();
         heap_mark_by(team, 1, &top, 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/team.c on a machine that is made up: threads say themselves what node and core they are on.  Thefts from another node
+ * mark/team/team.c on a machine that is made up: threads say themselves what node and core they are
+ * on.  Thefts from another node
  * are counted, there are none where all are on one; and a helper that is on the collecting thread's core, or on another
  * helper's, stays out when it is told to.
  */
-#include <pthread.h>
 
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 
@@ -153,23 +153,14 @@ static int one_stays_out(uint32_t core, uint32_t helper, uint32_t markers)
     return came(helper) && objects == BIG + 1 ? 0 : 2;
 }
 
-/* The collecting thread is on the core of helper 2, then on that of nobody. */
-static int stays_off(void)
-{
-    return one_stays_out(2, 2, HELPERS);
-}
-
-/* The third has the first one's core. */
-static int stays_out(void)
-{
-    return one_stays_out(0, HELPERS, HELPERS + 1);
-}
-
 int main(void)
 {
     child_ok(two_nodes, "two nodes: thefts from the other one are counted");
     child_ok(same_node, "all on one node: none is from another");
-    child_ok(stays_off, "a helper stays off the collecting thread's core, and comes when it may");
-    child_ok(stays_out, "a helper stays out that has another one's core, and comes when it may");
+    /* The collecting thread is on the core of helper 2, then on that of nobody; then the third has
+     * the first one's core. */
+    child_ok_of(one_stays_out(2, 2, HELPERS), "a helper stays off the collecting thread's core, and comes when it may");
+    child_ok_of(one_stays_out(0, HELPERS, HELPERS + 1),
+                "a helper stays out that has another one's core, and comes when it may");
     return tap_done();
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark/written.c: which words are to be scanned again is what a model says that looks at every object, on random heaps with
+ * mark/mark_roots.c: which words are to be scanned again is what a model says that looks at every object, on random heaps with
  * random written pages of several sizes; no word twice.
  *
- * Also: mark/mark_sets.h.
+ * Also: mark/edge.h.
  */
 #include "mark/mark_procs.h"
-#include "mark/written.h"
+#include "mark/mark_roots.h"
 #include "tests/lib/heap.h"
 
 enum { OBJECTS = 3000, ROUNDS = 12, HEAP_LOG = 30 };

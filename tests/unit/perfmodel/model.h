@@ -6,7 +6,6 @@
 #ifndef TESTS_UNIT_PERFMODEL_MODEL_H
 #define TESTS_UNIT_PERFMODEL_MODEL_H
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "perfmodel/model/predict.h"
@@ -37,7 +36,7 @@ struct drawing {
     struct sgc_graph_arrays arrays;
 };
 
-__attribute__((unused)) static void draw_begin(struct drawing *d, uint32_t objects, uint64_t edges)
+TEST_UNUSED static void draw_begin(struct drawing *d, uint32_t objects, uint64_t edges)
 {
     memset(d, 0, sizeof *d);
     d->bytes = calloc(objects, sizeof *d->bytes);
@@ -50,18 +49,18 @@ __attribute__((unused)) static void draw_begin(struct drawing *d, uint32_t objec
         d->bytes[i] = OBJECT_BYTES;
 }
 
-__attribute__((unused)) static void draw_edge(struct drawing *d, uint32_t from, uint32_t to)
+TEST_UNUSED static void draw_edge(struct drawing *d, uint32_t from, uint32_t to)
 {
     d->from[d->arrays.edges] = from;
     d->to[d->arrays.edges++] = to;
 }
 
-__attribute__((unused)) static void draw_root(struct drawing *d, uint32_t object)
+TEST_UNUSED static void draw_root(struct drawing *d, uint32_t object)
 {
     d->root[d->arrays.roots++] = object;
 }
 
-__attribute__((unused)) static void draw_end(struct drawing *d, struct sgc_graph *g)
+TEST_UNUSED static void draw_end(struct drawing *d, struct sgc_graph *g)
 {
     const char *wrong;
 
@@ -76,7 +75,7 @@ __attribute__((unused)) static void draw_end(struct drawing *d, struct sgc_graph
 }
 
 /* 0 leads to 1, and so on. */
-__attribute__((unused)) static void make_chain(struct sgc_graph *g, uint32_t objects)
+TEST_UNUSED static void make_chain(struct sgc_graph *g, uint32_t objects)
 {
     struct drawing d;
 
@@ -88,7 +87,7 @@ __attribute__((unused)) static void make_chain(struct sgc_graph *g, uint32_t obj
 }
 
 /* A complete tree in which each object above the last level leads to two. */
-__attribute__((unused)) static void make_tree(struct sgc_graph *g, unsigned levels)
+TEST_UNUSED static void make_tree(struct sgc_graph *g, unsigned levels)
 {
     uint32_t objects = (UINT32_C(1) << levels) - 1;
     struct drawing d;
@@ -103,7 +102,7 @@ __attribute__((unused)) static void make_tree(struct sgc_graph *g, unsigned leve
 }
 
 /* An array that leads to so many objects. */
-__attribute__((unused)) static void make_star(struct sgc_graph *g, uint32_t points)
+TEST_UNUSED static void make_star(struct sgc_graph *g, uint32_t points)
 {
     struct drawing d;
 

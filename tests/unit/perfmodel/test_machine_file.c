@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "perfmodel/machine/machine_file.h"

@@ -6,7 +6,6 @@
 #include "sgc.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include "perfmodel/snapshot/graph.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/random.h"
-#include "tests/lib/tap.h"
 
 enum { FLIPS = 1000, MOST = 1 << 18, ALL_CUTS = 8192 };
 

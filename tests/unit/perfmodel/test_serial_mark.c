@@ -16,13 +16,12 @@ static struct sgc_homes homes = { &graph, &machine, true };
 static char order[4096];
 static uint32_t last_read;
 
-static void note(void *arg, const struct sgc_access *access)
+static void note(TEST_UNUSED void *arg, const struct sgc_access *access)
 {
     char *end = order + strlen(order);
     uint64_t base = graph.geometry.base;
     uint32_t object = SGC_GRAPH_NONE;
 
-    (void)arg;
     for (uint32_t i = 0; i < graph.objects; i++)
         if (access->address < base || access->address >= base + graph.geometry.limit) {
             if (sgc_mark_bit_address(&homes, i) == access->address && object == SGC_GRAPH_NONE)

@@ -3,7 +3,6 @@
  * platform/atomics.h, whichever implementation is built: what each operation returns and leaves
  * behind, that no update is lost, and the orders that code above relies on.
  */
-#include <string.h>
 
 #include "platform/platform.h"
 #include "tests/lib/proc.h"
@@ -111,9 +110,8 @@ static unsigned long message;
 static sgc_a32_t flag;
 static unsigned long wrong_messages;
 
-static void *receive(void *unused)
+static void *receive(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         while (sgc_a32_load_acq(&flag) != 2 * i - 1)
             sgc_yield();

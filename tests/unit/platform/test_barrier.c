@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/barrier_linux.c: of two threads that each store and then load what the other stores, one sees the other's store,
+ * platform/wait_linux.c: of two threads that each store and then load what the other stores, one sees the other's store,
  * though only one of them passes a barrier of its own making; also in the child of a fork.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
@@ -32,9 +31,8 @@ static void wait_for(const sgc_a32_t *counter, uint32_t value)
 }
 
 /* No barrier in here: the order of the store and the load is the compiler's only. */
-static void *store_and_load(void *unused)
+static void *store_and_load(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         wait_for(&round_open, i + 1);
         sgc_a32_store(&apart[i].other, 1);
@@ -75,11 +73,6 @@ static bool system_has_it(void)
     return commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
 }
 
-static int in_child(void)
-{
-    return sgc_barrier_all_threads() ? 0 : 1;
-}
-
 int main(void)
 {
     int missed;
@@ -94,6 +87,6 @@ int main(void)
     missed = both_missed();
     tap_ok(works, "it succeeds again and again");
     tap_ok(missed == 0, "of two threads one sees what the other stored (%d of %d times not)", missed, ROUNDS);
-    child_ok(in_child, "it works in the child of a fork");
+    child_ok_of(sgc_barrier_all_threads() ? 0 : 1, "it works in the child of a fork");
     return tap_done();
 }

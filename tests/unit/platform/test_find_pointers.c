@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which words are addresses: all forms of platform/find_pointers.h that this processor has find what a plain loop finds. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "platform/find_pointers.h"
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
 enum { WORDS = 512, RANGES = 7, ROUNDS = 2000, UNTOUCHED = 77 };
@@ -17,10 +15,7 @@ static uint64_t state = 88172645463325252u;
 
 static size_t below(size_t bound)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (size_t)(state >> 20) % bound;
+    return (size_t)(random_word(&state) >> 20) % bound;
 }
 
 /* One in so many is inside, that is. */

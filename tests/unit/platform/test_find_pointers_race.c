@@ -4,7 +4,6 @@
  * does.  The words lie across the end of a page, where a load of several takes longest: a form that loads them once to compare
  * them and once to use them fails some hundred times, if both threads have a processor.
  */
-#include <stdbool.h>
 
 #include "platform/atomics.h"
 #include "platform/find_pointers.h"
@@ -22,11 +21,10 @@ static sgc_a32_t over;
 
 /* The first ones, in, out, in, again and again. */
 __attribute__((no_sanitize("thread")))
-static void *write_words(void *unused)
+static void *write_words(TEST_UNUSED void *unused)
 {
     volatile uintptr_t *to = words;
 
-    (void)unused;
     for (uintptr_t n = 0; sgc_a32_load(&over) == 0; n++)
         for (size_t i = 0; i < HOT; i++)
             to[i] = n % 2 == 0 ? BASE + 64 : UINTPTR_MAX - 64;

@@ -2,13 +2,11 @@
 /*
  * platform/limits_linux.c, on made-up cgroup trees below a temporary folder and on this machine.
  *
- * Also: platform/proc_file_linux.c.
+ * Also: platform/file_linux.c.
  */
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <string.h>
-#include <sys/resource.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"

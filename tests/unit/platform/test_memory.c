@@ -5,17 +5,12 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 enum { MB = 1 << 20 };
 static size_t page;
@@ -274,11 +269,6 @@ static void test_limits(void)
 
 static char *wiped;
 
-static int look_at_wiped(void)
-{
-    return wiped[0] == 0 && wiped[page] == 0 ? 0 : 1;
-}
-
 static void test_wiped(void)
 {
     wiped = sgc_mem_obtain_wiped(page + 1);
@@ -287,7 +277,7 @@ static void test_wiped(void)
         return;
     }
     wiped[0] = wiped[page] = 1;
-    child_ok(look_at_wiped, "memory that the child of a fork finds zeroed");
+    child_ok_of(wiped[0] == 0 && wiped[page] == 0 ? 0 : 1, "memory that the child of a fork finds zeroed");
     tap_ok(wiped[0] == 1 && wiped[page] == 1, "and the parent as it was");
     sgc_mem_release(wiped, page + 1);
 }

@@ -6,11 +6,9 @@
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "platform/platform.h"
 #include "tests/lib/module.h"
-#include "tests/lib/tap.h"
 
 enum { CAPACITY = 512 };
 static struct sgc_range range[CAPACITY];
@@ -35,9 +33,8 @@ static int times_listed(const void *address, size_t bytes)
 
 static int snapshots;
 
-static void count_snapshot(void *arg)
+static void count_snapshot(TEST_UNUSED void *arg)
 {
-    (void)arg;
     snapshots++;
 }
 
@@ -60,9 +57,8 @@ static void test_program(void)
 }
 
 /* The linker may also put such constants where there is no relocation: then nothing is to be seen. */
-static int find_relro(struct dl_phdr_info *info, size_t size, void *answer)
+static int find_relro(struct dl_phdr_info *info, TEST_UNUSED size_t size, void *answer)
 {
-    (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t lo = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
         if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
@@ -240,9 +236,8 @@ static void test_filter(void)
 
 static sgc_a32_t begin_load, loaded;
 
-static void *load_when_told(void *unused)
+static void *load_when_told(TEST_UNUSED void *unused)
 {
-    (void)unused;
     while (!sgc_a32_load_acq(&begin_load))
         sgc_wait(&begin_load, 0, -1);
     dlclose(module_load("module_small"));

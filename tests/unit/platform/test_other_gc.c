@@ -3,7 +3,7 @@
  * platform/modules_linux.c, and what gc/roots/roots.c says of it: a second collector in the process.  tests/lib/foreign holds
  * a module that calls itself libgc.so.  That libsgc and the drop-in together are one: tests/api/test_one_heap.
  */
-#include "gc/collect/cycle.h"
+#include "gc/collect/collect.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "tests/lib/capture.h"

@@ -4,13 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/tap.h"
 
 static struct sgc_out_file file;
 

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* platform/own_file_linux.c: a descriptor that the program has closed, and one that is its own by now. */
-#include "platform/own_file_linux.h"
+/* platform/file_linux.c: a descriptor that the program has closed, and one that is its own by now. */
+#include "platform/file_linux.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 static struct sgc_own_file file = SGC_NO_FILE;
 

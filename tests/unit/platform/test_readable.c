@@ -3,14 +3,12 @@
  * platform/readable_linux.c: which memory can be read, whichever system call answers.  The first thread's stack does not
  * grow by a question, and where nothing answers, that is known.
  */
-#include <string.h>
 #include <sys/mman.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 enum { PAGES = 700 };
 
@@ -117,16 +115,6 @@ static int ask(void)
     return sgc_mem_copy(word, lo, sizeof word) && !sgc_mem_copy(word, hi, sizeof word) ? 0 : 4;
 }
 
-static int without_signal_sets(void)
-{
-    return refuse_call(SYS_rt_sigprocmask) ? ask() : CHILD_SKIPS;
-}
-
-static int without_copies(void)
-{
-    return refuse_call(SYS_process_vm_readv) ? ask() : CHILD_SKIPS;
-}
-
 /* Then memory without access seems to be readable, but what is not mapped does not. */
 static int with_mincore_only(void)
 {
@@ -166,8 +154,8 @@ int main(void)
         tap_skip("a sanitizer needs the system calls that are refused");
         return tap_done();
     }
-    child_ok(without_signal_sets, "without rt_sigprocmask the answers are the same");
-    child_ok(without_copies, "without process_vm_readv, too");
+    child_ok_of(refuse_call(SYS_rt_sigprocmask) ? ask() : CHILD_SKIPS, "without rt_sigprocmask the answers are the same");
+    child_ok_of(refuse_call(SYS_process_vm_readv) ? ask() : CHILD_SKIPS, "without process_vm_readv, too");
     child_ok(with_mincore_only, "with mincore alone what is not mapped is known");
     child_ok(asked_before, "another source takes over when the first is refused");
     child_ok(with_nothing, "without any of them it is known that nothing answers");

@@ -8,7 +8,6 @@
  */
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "platform/platform.h"
@@ -64,9 +63,8 @@ __asm__(".globl trap_with_red_zone\n"
 
 static uintptr_t lowest_word;
 
-static void note_lowest_word(int signal, siginfo_t *info, void *context)
+static void note_lowest_word(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *context)
 {
-    (void)signal, (void)info;
     lowest_word = *(uintptr_t *)sgc_context_sp(context);
 }
 

@@ -6,11 +6,9 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "platform/report.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 /* ---- formatting ------------------------------------------------------------------------------------ */
 

@@ -7,17 +7,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
+#include "platform/file_linux.h"
 #include "platform/platform.h"
-#include "platform/proc_file_linux.h"
 #include "platform/registers.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 static bool inside(const struct sgc_stack_bounds *bounds, uintptr_t address)
 {
@@ -214,9 +210,8 @@ static struct {
     bool interrupted;           /* the inner handler ran inside this one: TSan delays it */
 } outer, inner;
 
-static void note(int signal, siginfo_t *info, void *context)
+static void note(int signal, TEST_UNUSED siginfo_t *info, void *context)
 {
-    (void)info;
     __typeof__(outer) *seen = signal == SIGUSR1 ? &outer : (void *)&inner;
     seen->calls++;
     seen->handler_sp = sgc_stack_pointer();
@@ -334,11 +329,10 @@ static void look_hidden(void)
 }
 
 /* Called by the C library: where this frame ends, that one's begins. */
-static int look(const void *a, const void *b)
+static int look(TEST_UNUSED const void *a, TEST_UNUSED const void *b)
 {
     uintptr_t own = (uintptr_t)&own;
 
-    (void)a, (void)b;
     near = (struct owner){ sgc_stack_frame_ours(own, NULL), sgc_stack_frame_gone(own, NULL) };
     address = (uintptr_t)__builtin_dwarf_cfa();
     far = (struct owner){ sgc_stack_frame_ours(address, NULL), sgc_stack_frame_gone(address, NULL) };
@@ -360,9 +354,8 @@ static void test_owners(void)
     tap_ok(!hidden.ours && !hidden.gone, "beyond code without unwind tables nothing is known");
 }
 
-int main(int argc, char **argv)
+int main(TEST_UNUSED int argc, char **argv)
 {
-    (void)argc;
     test_first_thread(argv);
     child_ok(bounds_with_small_limit, "the limit it has now does not matter");
     test_threads();

@@ -3,15 +3,12 @@
 #include "platform/stretch.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/proc.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 #define GB ((size_t)1 << 30)
 #define TB ((size_t)1 << 40)

@@ -2,16 +2,12 @@
 /*
  * platform/threads_linux.c: numbers, signals and masks of threads, and service threads.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "platform/platform.h"
 #include "platform/report.h"
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
-#include "tests/lib/tap.h"
 
 enum { MS = 1000000 };
 
@@ -20,18 +16,16 @@ enum { MS = 1000000 };
 static sgc_a32_t other_tid, may_end, handled_by;
 static sgc_aw_t context_seen;
 
-static void note_thread(int signal, siginfo_t *info, void *context)
+static void note_thread(int signal, TEST_UNUSED siginfo_t *info, void *context)
 {
-    (void)info;
     sgc_aw_store(&context_seen, (uintptr_t)context);
     if (signal == SIGUSR1)
         sgc_a32_store_rel(&handled_by, (uint32_t)sgc_thread_id());
 }
 
-static void *wait_with_usr2_blocked(void *unused)
+static void *wait_with_usr2_blocked(TEST_UNUSED void *unused)
 {
     sigset_t blocked;
-    (void)unused;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR2);
     sigaddset(&blocked, SIGRTMAX);

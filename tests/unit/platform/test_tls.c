@@ -6,13 +6,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "platform/platform.h"
 #include "platform/registers.h"
 #include "tests/lib/module.h"
-#include "tests/lib/tap.h"
 
 enum { CAPACITY = 512 };
 static struct sgc_range range[CAPACITY];
@@ -54,9 +52,8 @@ static struct {
 
 static _Thread_local int local_variable;
 
-static void *work(void *unused)
+static void *work(TEST_UNUSED void *unused)
 {
-    (void)unused;
     worker.thread_pointer = sgc_tls_thread_pointer();
     local_variable = 1;
     worker.local = &local_variable;

@@ -3,7 +3,6 @@
  * Vector registers after a collection: a signal's frame has all of them, and all of it is scanned, so what our loops over words
  * leave there would keep objects alive for as long as nobody else uses the same registers.
  */
-#include <stdint.h>
 
 #include "platform/find_pointers.h"
 #include "platform/platform.h"

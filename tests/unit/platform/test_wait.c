@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/wait_linux.c and platform/clock_posix.c: every reason for which a sleep ends.
+ * platform/wait_linux.c: every reason for which a sleep ends.
  */
 #include <errno.h>
 #include <limits.h>
@@ -36,9 +36,8 @@ static void test_timeout(void)
 
 static sgc_a32_t gate, through;
 
-static void *wait_at_gate(void *unused)
+static void *wait_at_gate(TEST_UNUSED void *unused)
 {
-    (void)unused;
     while (sgc_a32_load_acq(&gate) == 0)
         sgc_wait(&gate, 0, -1);
     sgc_a32_add(&through, 1);
@@ -63,9 +62,8 @@ static void test_wake_all(void)
 static sgc_a32_t one_gate, woken;
 
 /* One round only: it ends when somebody wakes this thread, and not before ten seconds otherwise. */
-static void *sleep_once(void *unused)
+static void *sleep_once(TEST_UNUSED void *unused)
 {
-    (void)unused;
     if (sgc_wait(&one_gate, 0, 10000LL * MS))
         sgc_a32_add(&woken, 1);
     return NULL;
@@ -101,18 +99,16 @@ static void test_wake_one(void)
 
 static sgc_a32_t signals_seen;
 
-static void count_signal(int signal)
+static void count_signal(TEST_UNUSED int signal)
 {
-    (void)signal;
     sgc_a32_add(&signals_seen, 1);
 }
 
 static pthread_t sleeper;
 static sgc_a32_t stop_signals;
 
-static void *send_signals(void *unused)
+static void *send_signals(TEST_UNUSED void *unused)
 {
-    (void)unused;
     while (!sgc_a32_load_acq(&stop_signals)) {
         pthread_kill(sleeper, SIGUSR1);
         sgc_sleep_ns(2 * MS);

@@ -3,14 +3,12 @@
  * Each function of sgc_shortterm.h takes the same addresses for objects: for each way to allocate one, with guards or without,
  * they agree about its first address, the one that the program has, and all others, in each mode.
  *
- * Also: shortterm/named.c.
+ * Also: shortterm/start.c.
  */
 #define GC_THREADS
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gc/gc.h"
 #include "gc/gc_disclaim.h"

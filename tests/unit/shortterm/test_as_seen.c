@@ -6,14 +6,11 @@
  * Also: shortterm/start.c.
  */
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gc/gc.h"
 #include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
-#include "tests/lib/tap.h"
 
 static void *volatile needed;   /* a variable that leads to an object for longer than its date lasts */
 
@@ -75,8 +72,7 @@ static void GC_CALLBACK note(const struct SGC_finding *finding, void *data)
     found = ~(uintptr_t)finding->object;
 }
 
-__attribute__((noinline))
-static uintptr_t make(void)
+TEST_NOINLINE static uintptr_t make(void)
 {
     needed = SGC_malloc_dated(64, 0, 0);
     return ~(uintptr_t)needed;

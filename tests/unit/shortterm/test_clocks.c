@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Clocks beside a thread's own one: dates are over by their ticks and no others', by their release, and by their thread's end.
- *
- * Also: shortterm/clock_calls.c.
  */
 #define GC_THREADS
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
+#include "tests/unit/shortterm/figures.h"
 
 enum { EXTENSION = 10 };
-
-static struct SGC_shortterm_stats figures(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s;
-}
 
 /* Ticks of everything but the clock. */
 static int other_ticks(SGC_clock_t *other)
@@ -108,11 +96,10 @@ static int foreign(void)
     return wrong != NULL || SGC_refresh_clock(GC_MALLOC(40), 0, clock) != 0 || figures().dates != 1;
 }
 
-static void *leaves_clocks(void *unused)
+static void *leaves_clocks(TEST_UNUSED void *unused)
 {
     int wrong = 0;
 
-    (void)unused;
     for (unsigned i = 0; i < 5; i++) {
         SGC_clock_t *clock = SGC_clock_new();
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/count.c, shortterm/count_rules.h: the two bytes that say how many dates an object has.  Each order in which dates
- * can be taken off, numbers that have no room, and threads that take their dates off at once: exactly one has the object to
- * itself.
+ * shortterm/dates/count.c, shortterm/dates/count_rules.h: the two bytes that say how many dates an
+ * object has.  Each order in which dates can be taken off, numbers that have no room, and threads
+ * that take their dates off at once: exactly one has the object to itself.
  */
-#include "shortterm/count.h"
+#include "shortterm/dates/count.h"
 #include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 

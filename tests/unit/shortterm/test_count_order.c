@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/count.c under the memory orders of C11, every run of small plays (tests/lib/weak.h).
+ * shortterm/dates/count.c under the memory orders of C11, every run of small plays (tests/lib/weak.h).
  *
  * First each play must be right: one thread is told that it has the object to itself, when all dates are gone, and it sees what
  * the others did to the object.  Then each order is taken away, one at a time; the table says which of them some play misses.
@@ -14,7 +14,7 @@
 #undef sgc_assert
 #define sgc_assert(e) ((e) ? (void)0 : weak_fail(#e))
 
-#include "shortterm/count.c"
+#include "shortterm/dates/count.c"
 
 /* ---- plays ---- */
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/counts.c: the table of numbers of dates: its memory, what words of dates have to say, and counting anew.
+ * shortterm/dates/counts.c: the table of numbers of dates: its memory, what words of dates have to say, and counting anew.
  */
-#include "shortterm/counts.h"
-
-#include <sys/syscall.h>
+#include "shortterm/dates/counts.h"
 
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"

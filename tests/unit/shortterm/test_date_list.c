@@ -3,15 +3,12 @@
  * Lists, queues and clocks of dates against a naive model, with pages of one word and of many; and every place at which a
  * function may be left by a jump.
  *
- * Also: shortterm/date_pages.c, shortterm/date_buffer.c.
+ * Also: shortterm/dates/date_list.c, shortterm/dates/date_pages.c.
  */
-#include "shortterm/date_buffer.h"
-
-#include <string.h>
+#include "shortterm/dates/date_list.h"
 
 #include "tests/lib/child.h"
 #include "tests/lib/random.h"
-#include "tests/lib/tap.h"
 
 enum { LISTS = 5, MOST = 4000 };
 
@@ -30,9 +27,8 @@ static struct sgc_date_pool pool;
 static uintptr_t seen[LISTS * MOST];
 static uint32_t seen_count;
 
-static void see(void *arg, uintptr_t *from, uintptr_t *end)
+static void see(TEST_UNUSED void *arg, uintptr_t *from, uintptr_t *end)
 {
-    (void)arg;
     for (; from < end && seen_count < LISTS * MOST; from++)
         seen[seen_count++] = *from;
 }
@@ -102,21 +98,6 @@ static int histories(size_t bytes)
     return wrong != 0;
 }
 
-static int histories_24(void)
-{
-    return histories(24);
-}
-
-static int histories_256(void)
-{
-    return histories(256);
-}
-
-static int histories_4096(void)
-{
-    return histories(4096);
-}
-
 /* Pages are used again: 10 000 ticks with as many dates each need no more memory than the first ones. */
 static int steady(void)
 {
@@ -183,10 +164,8 @@ static bool is_even(void *arg, const uintptr_t *date)
     return *date / 16 % 2 == 0;
 }
 
-static bool is_nothing(void *arg, const uintptr_t *date)
+static bool is_nothing(TEST_UNUSED void *arg, TEST_UNUSED const uintptr_t *date)
 {
-    (void)arg;
-    (void)date;
     return false;
 }
 
@@ -221,9 +200,9 @@ static int filtered(void)
 int main(void)
 {
     tap_plan(7);
-    child_ok(histories_24, "lists as in the model, pages of one date");
-    child_ok(histories_256, "lists as in the model, pages of 256 bytes");
-    child_ok(histories_4096, "lists as in the model, pages of 4096 bytes");
+    child_ok_of(histories(24), "lists as in the model, pages of one date");
+    child_ok_of(histories(256), "lists as in the model, pages of 256 bytes");
+    child_ok_of(histories(4096), "lists as in the model, pages of 4096 bytes");
     child_ok(steady, "steady ticks take no more memory");
     child_ok(queued, "dates that are over stand in the queue in their order");
     child_ok(left_half_way, "a list that was not extended to the end is as before");

@@ -7,18 +7,14 @@
  */
 #define GC_THREADS
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/scrub.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/figures.h"
 
 /* A turn that begins when the thread ends takes LEAST to MOST ticks of the only other thread. */
 enum { OBJECTS = 300, N = 6, LEAST = N + 1, MOST = 2 * (N + 4), STRAY = 20 };
@@ -30,14 +26,6 @@ static int start(void)
     struct SGC_shortterm wanted = { mode, N, SGC_SHORTTERM_EAGER, -1, -1 };
 
     return SGC_shortterm_init(&wanted, sizeof wanted);
-}
-
-static uint64_t dates(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates;
 }
 
 static bool vanishes;                   /* threads end without a word */

@@ -7,16 +7,13 @@
 #define GC_THREADS
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
 #include "tests/lib/child.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/figures.h"
 
 enum { EAGER = SGC_SHORTTERM_EAGER, LAZY = SGC_SHORTTERM_LAZY };
 
@@ -33,14 +30,6 @@ static int mode = SGC_SHORTTERM_FREE;   /* or hybrid, with objects that may be f
 static void free_mode(int extension, int collect, int step)
 {
     choose(mode, extension, collect, step, -1);
-}
-
-static uint64_t freed(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.freed;
 }
 
 static bool is_there(const void *object)
@@ -65,12 +54,12 @@ static void *new_dated(unsigned e, int refresh(void *, unsigned))
 static int freed_exactly(unsigned e, unsigned more, int refresh(void *, unsigned), int tick(void))
 {
     void *object = new_dated(e, refresh);
-    uint64_t before = freed();
+    uint64_t before = figures().freed;
     int wrong = object == NULL;
 
     for (unsigned i = 1; i < e + more; i++)
-        wrong += tick() != 0 || SGC_dates(object) != 1 || freed() != before;
-    wrong += tick() != 0 || is_there(object) || freed() != before + 1;
+        wrong += tick() != 0 || SGC_dates(object) != 1 || figures().freed != before;
+    wrong += tick() != 0 || is_there(object) || figures().freed != before + 1;
     return wrong;
 }
 
@@ -156,11 +145,10 @@ static int four_threads(void) { return in_turn(4); }
 static void *shared;
 
 /* Another thread's dates of the object, which is not its own. */
-static void *refreshes_shared(void *unused)
+static void *refreshes_shared(TEST_UNUSED void *unused)
 {
     int wrong = SGC_refresh(shared, 0) != 0 || SGC_refresh(shared, 1) != 0 || SGC_dates(shared) < 2;
 
-    (void)unused;
     wrong += SGC_tick() != 0 || !is_there(shared);
     wrong += SGC_tick() != 0;
     return (void *)(intptr_t)wrong;
@@ -200,9 +188,9 @@ static int none_by_itself(void)
     many_expire();
     SGC_refresh(GC_MALLOC(64), 1);
     SGC_tick();
-    if (freed() != 0 || SGC_expire(10) != 10 || freed() != 10)
+    if (figures().freed != 0 || SGC_expire(10) != 10 || figures().freed != 10)
         return 1;
-    return SGC_expire(SIZE_MAX) != MANY - 10 || freed() != MANY || SGC_expire(1) != 0;
+    return SGC_expire(SIZE_MAX) != MANY - 10 || figures().freed != MANY || SGC_expire(1) != 0;
 }
 
 static int three_at_a_time(void)
@@ -212,9 +200,9 @@ static int three_at_a_time(void)
     free_mode(3, LAZY, 3);
     many_expire();
     for (uint64_t i = 2; i <= 100; i++) {
-        wrong += SGC_refresh(GC_MALLOC(64), 3) != 0 || freed() != 3 * i;
+        wrong += SGC_refresh(GC_MALLOC(64), 3) != 0 || figures().freed != 3 * i;
         if (i % 10 == 0)
-            wrong += SGC_tick() != 0 || freed() != 3 * ++i;
+            wrong += SGC_tick() != 0 || figures().freed != 3 * ++i;
     }
     return wrong != 0;
 }
@@ -263,7 +251,7 @@ static int freed_by_program(void)
     if (SGC_dates(object) != 1)
         return 1;
     SGC_tick();
-    return is_there(object) || freed() != 1;
+    return is_there(object) || figures().freed != 1;
 }
 
 static int freed_twice(void)
@@ -280,18 +268,15 @@ static int freed_twice(void)
 
 static int finalized;
 
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object;
-    (void)data;
     finalized++;
 }
 
 static void *hidden_link;
 
 /* In a frame of its own, which is gone when collections look. */
-__attribute__((noinline))
-static int expire_known(void)
+TEST_NOINLINE static int expire_known(void)
 {
     void *one = GC_MALLOC(40), *two = GC_MALLOC(40);
 
@@ -307,7 +292,7 @@ static int expire_known(void)
 static int tracers(void)
 {
     free_mode(3, EAGER, -1);
-    if (!expire_known() || freed() != 0)
+    if (!expire_known() || figures().freed != 0)
         return 1;
     for (int i = 0; i < 10 && (finalized == 0 || hidden_link != NULL); i++) {
         char *over[64];
@@ -334,7 +319,7 @@ static int uncollectable(void)
     if (GC_get_non_gc_bytes() < before + 100100)
         return 1;
     SGC_tick();
-    return is_there(small) || is_there(large) || GC_get_non_gc_bytes() != before || freed() != 2;
+    return is_there(small) || is_there(large) || GC_get_non_gc_bytes() != before || figures().freed != 2;
 }
 
 static int large_object(void)
@@ -368,7 +353,7 @@ static int hybrid(void)
     if (plain == NULL || freeable == NULL || SGC_dates(freeable) != 1)
         return 1;
     SGC_tick();
-    return !is_there(plain) || is_there(freeable) || freed() != 1;
+    return !is_there(plain) || is_there(freeable) || figures().freed != 1;
 }
 
 /* As it is when a collection has come between the thread's look and its own taking off. */
@@ -382,9 +367,9 @@ static int none_left(void)
     wrong = SGC_refresh(object, 0) != 0 || SGC_tick() != 0 || SGC_refresh(object = GC_MALLOC(40), 0) != 0;
     d = sgc_dates_of(sgc_mutator_self());
     SGC_expire(SIZE_MAX);
-    wrong += freed() != 1 || d->expired.first != NULL;
+    wrong += figures().freed != 1 || d->expired.first != NULL;
     sgc_expire_one(d);
-    return wrong + (freed() != 1 || SGC_tick() != 0 || freed() != 2);
+    return wrong + (figures().freed != 1 || SGC_tick() != 0 || figures().freed != 2);
 }
 
 int main(void)

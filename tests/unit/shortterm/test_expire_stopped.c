@@ -5,18 +5,14 @@
  */
 #define GC_THREADS
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "gc/gc.h"
 #include "platform/atomics.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/figures.h"
 
 enum { OBJECTS = 3000, LARGE = 3 };
 
@@ -29,14 +25,6 @@ static void lazily_by(int mode, int step)
 
     if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
         exit(9);
-}
-
-static struct SGC_shortterm_stats figures(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s;
 }
 
 static int there(void)
@@ -153,10 +141,8 @@ static int kept(void)
 
 static int finalized;
 
-static void finalize(void *its_object, void *data)
+static void finalize(TEST_UNUSED void *its_object, TEST_UNUSED void *data)
 {
-    (void)its_object;
-    (void)data;
     finalized++;
 }
 

@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "gc/gc.h"
 #include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
-#include "tests/lib/tap.h"
 
 enum { OBJECTS = 1000, STRAY = 10 };    /* so many may be seen by old words on the stack */
 
@@ -23,17 +21,14 @@ static int count(void *object)
     return *(int *)object;
 }
 
-static int count_again(void *object)
+static int count_again(TEST_UNUSED void *object)
 {
-    (void)object;
     called_again++;
     return 0;
 }
 
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object;
-    (void)data;
     finalized++;
 }
 
@@ -44,8 +39,7 @@ static void collect(void)
         GC_gcollect();
 }
 
-__attribute__((noinline))
-static int make(unsigned extension)
+TEST_NOINLINE static int make(unsigned extension)
 {
     int wrong = 0;
 
@@ -69,8 +63,7 @@ static int called_once(void)
     return wrong + (called < OBJECTS - STRAY || called > OBJECTS);
 }
 
-__attribute__((noinline))
-static int forgets(void)
+TEST_NOINLINE static int forgets(void)
 {
     int wrong = 0;
 
@@ -93,8 +86,7 @@ static int forgotten(void)
     return wrong + (called != 0 || called_again < OBJECTS - STRAY || called_again > OBJECTS);
 }
 
-__attribute__((noinline))
-static int replaces(void)
+TEST_NOINLINE static int replaces(void)
 {
     int wrong = 0;
 
@@ -134,9 +126,8 @@ enum { BATCH = 200, JUMPER = 10 };
 
 static jmp_buf out;
 
-static int jump(void *object)
+static int jump(TEST_UNUSED void *object)
 {
-    (void)object;
     longjmp(out, 1);
 }
 
@@ -173,9 +164,8 @@ static int jumped(void)
 static void *held, *later;
 static bool held_is_gone, later_stays;
 
-static int unhold(void *object)
+static int unhold(TEST_UNUSED void *object)
 {
-    (void)object;
     if (SGC_unhold(held) != 0 || SGC_tick() != 0)
         abort();
     held_is_gone = called == 1 && SGC_dates(held) == -1;
@@ -245,9 +235,8 @@ enum { KEPT = 300 };
 static uintptr_t kept[KEPT];            /* inverted */
 static int keeping;
 
-static int keep(void *object)
+static int keep(TEST_UNUSED void *object)
 {
-    (void)object;
     return keeping++ >= 0;
 }
 
@@ -256,8 +245,7 @@ static void *object_of(int i)
     return (void *)~kept[i];
 }
 
-__attribute__((noinline))
-static int keep_all(void)
+TEST_NOINLINE static int keep_all(void)
 {
     int wrong = 0;
 

@@ -6,10 +6,6 @@
  */
 #define GC_THREADS
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "gc/gc.h"
 #include "gc/gc_typed.h"
 #include "sgc_shortterm.h"

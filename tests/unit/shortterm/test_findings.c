@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shortterm/findings.c: what verify has found is told once, with all that is known of it; more than can be told is counted.
- * Also: shortterm/check.c, shortterm/still.c.
+ * Also: shortterm/check.c.
  */
 #include "shortterm/findings.h"
 
@@ -11,9 +11,8 @@
 
 static struct node *table[30];
 
-static void make_many(void *unused)
+static void make_many(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < 30; i++) {
         table[i] = make_node(NULL, NULL);
         SGC_refresh(table[i], 0);
@@ -32,9 +31,8 @@ static int many(void)
 static char *volatile inside[30];       /* words that lead to them less certainly */
 
 /* The certain ones are told first, though they have expired last. */
-static void make_less_certain(void *unused)
+static void make_less_certain(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < 30; i++) {
         struct node *n = make_node(NULL, NULL);
 
@@ -60,13 +58,13 @@ static int surest(void)
 static SGC_clock_t *rhythm;
 
 /* Each calls one function, and not as its last deed. */
-WHITE_NOINLINE static void by_refresh(void) { SGC_refresh(root, 0); root->left = NULL; }
-WHITE_NOINLINE static void by_refresh_global(void) { SGC_refresh_global(root, 0); root->left = NULL; }
-WHITE_NOINLINE static void by_clock(void) { SGC_refresh_clock(root, 0, rhythm); root->left = NULL; }
-WHITE_NOINLINE static void by_no_clock(void) { SGC_refresh_clock(root, 0, NULL); root->left = NULL; }
-WHITE_NOINLINE static void by_unhold(void) { SGC_hold(root); SGC_unhold(root); root->left = NULL; }
-WHITE_NOINLINE static void by_malloc(void) { root = SGC_malloc_dated(64, 0, 0); root->left = NULL; }
-WHITE_NOINLINE static void by_malloc_global(void) { root = SGC_malloc_dated(64, 0, SGC_SHORTTERM_GLOBAL); root->left = NULL; }
+TEST_NOINLINE static void by_refresh(void) { SGC_refresh(root, 0); root->left = NULL; }
+TEST_NOINLINE static void by_refresh_global(void) { SGC_refresh_global(root, 0); root->left = NULL; }
+TEST_NOINLINE static void by_clock(void) { SGC_refresh_clock(root, 0, rhythm); root->left = NULL; }
+TEST_NOINLINE static void by_no_clock(void) { SGC_refresh_clock(root, 0, NULL); root->left = NULL; }
+TEST_NOINLINE static void by_unhold(void) { SGC_hold(root); SGC_unhold(root); root->left = NULL; }
+TEST_NOINLINE static void by_malloc(void) { root = SGC_malloc_dated(64, 0, 0); root->left = NULL; }
+TEST_NOINLINE static void by_malloc_global(void) { root = SGC_malloc_dated(64, 0, SGC_SHORTTERM_GLOBAL); root->left = NULL; }
 
 static const struct site {
     void (*dates)(void);
@@ -140,9 +138,8 @@ static int still_clock(void)
     return check() == 1 && stands_still(false, sgc_thread_id()) ? 0 : 4;
 }
 
-static void wait_in_time(void *unused)
+static void wait_in_time(TEST_UNUSED void *unused)
 {
-    (void)unused;
     SGC_join_time();
     holder = sgc_thread_id();
     sgc_a32_store_rel(&ready, 1);

@@ -9,12 +9,11 @@
 #include "shortterm/global_time.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include "gc/gc.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/figures.h"
 
 enum { MOST = 4, N = 10 };
 
@@ -48,14 +47,6 @@ static void *one(void *raw)
     }
     GC_reachable_here(object);
     return NULL;
-}
-
-static uint64_t dates(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates;
 }
 
 static void all_step(uint32_t i)

@@ -5,9 +5,6 @@
  */
 #define GC_THREADS
 
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "gc/gc.h"
 #include "sgc_shortterm.h"
 #include "shortterm/global_time.h"

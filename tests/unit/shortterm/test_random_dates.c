@@ -16,8 +16,6 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gc/gc.h"
 #include "sgc_shortterm.h"
@@ -175,8 +173,7 @@ static int any_clock(int t)
     return clock >= FIRST_CLOCK && !model.thread[t].clock[clock - FIRST_CLOCK] ? LOCAL : clock;
 }
 
-__attribute__((noinline))
-static void allocate(int t, int i)
+TEST_NOINLINE static void allocate(int t, int i)
 {
     int flags = (below(2) != 0 ? SGC_SHORTTERM_FREEABLE : 0) | (below(2) != 0 ? SGC_SHORTTERM_ATOMIC : 0);
     unsigned e = below(N + 1);

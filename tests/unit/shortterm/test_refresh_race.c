@@ -8,8 +8,6 @@
  */
 #define GC_THREADS
 
-#include <stdlib.h>
-
 #include "gc/gc.h"
 #include "platform/atomics.h"
 #include "sgc_shortterm.h"

@@ -9,13 +9,12 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
-#include "tests/lib/limit.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
+#include "tests/unit/shortterm/figures.h"
 
 enum { EXTENSION = 6, MOST = 1 << 22, LIST = 1000, DEEP = TEST_SANITIZED ? 20000 : 1000000 };
 
@@ -26,14 +25,6 @@ struct node {
 };
 
 static int mode;
-
-static struct SGC_shortterm_stats figures(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s;
-}
 
 /* A node whose date is over at the next tick. */
 static struct node *make(void)
@@ -246,9 +237,8 @@ static int blocked(void)
 
 enum { ROUNDS = TEST_SANITIZED ? 60 : 400, SHORT = 60 };
 
-static void *allocates(void *unused)
+static void *allocates(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < ROUNDS * 20; i++) {
         struct node *garbage = GC_MALLOC(sizeof *garbage);
 

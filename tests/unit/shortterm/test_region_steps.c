@@ -8,11 +8,8 @@
  */
 #define GC_THREADS
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "gc/gc.h"
@@ -37,29 +34,36 @@ void *__wrap_sgc_allocate_or_null(size_t bytes, uint32_t kind)
     return object;
 }
 
-void __real_sgc_region_empty(struct SGC_region *r);
-void __wrap_sgc_region_empty(struct SGC_region *r);
-void __wrap_sgc_region_empty(struct SGC_region *r)
+void __real_sgc_region_free_chunks(struct SGC_region *r, bool all);
+void __wrap_sgc_region_free_chunks(struct SGC_region *r, bool all);
+void __wrap_sgc_region_free_chunks(struct SGC_region *r, bool all)
 {
     if (steps > 0)
         trap_on();
-    __real_sgc_region_empty(r);
+    __real_sgc_region_free_chunks(r, all);
+}
+
+void __real_sgc_region_leave_chunks(struct SGC_region *r);
+void __wrap_sgc_region_leave_chunks(struct SGC_region *r);
+void __wrap_sgc_region_leave_chunks(struct SGC_region *r)
+{
+    if (steps > 0)
+        trap_on();
+    __real_sgc_region_leave_chunks(r);
 }
 
 #if defined(__x86_64__)
 
 static SGC_region_t *region;
 static sigjmp_buf out;
-static void after_step(int signal)
+static void after_step(TEST_UNUSED int signal)
 {
-    (void)signal;
     if (--steps == 0)
         siglongjmp(out, 1);
 }
 
 /* False: it was left. */
-__attribute__((noinline))
-static bool called(void (*call)(void), long after)
+TEST_NOINLINE static bool called(void (*call)(void), long after)
 {
     if (sigsetjmp(out, 1) != 0)
         return false;

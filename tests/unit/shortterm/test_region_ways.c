@@ -3,25 +3,20 @@
  * Ways that lead to a region: its handle, addresses in it where interior pointers do not count, what a call that was left by a
  * jump leaves of it.
  *
- * Also: shortterm/region_chunks.c, shortterm/region_calls.c, mark/displacements.c.
+ * Also: shortterm/region_chunks.c, shortterm/regions.c, mark/displacements.c.
  */
 #define GC_THREADS
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "gc/gc.h"
 #include "gc/gc_mark.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/scrub.h"
-#include "tests/lib/tap.h"
+#include "tests/unit/shortterm/figures.h"
 
 static int mode;
 
@@ -42,8 +37,7 @@ static void **table;                    /* an object of the heap */
 static char *in_data, *large_in_data;
 
 /* The handle is forgotten. */
-__attribute__((noinline))
-static void fill(void)
+TEST_NOINLINE static void fill(void)
 {
     SGC_region_t *region = SGC_region_new();
 
@@ -63,8 +57,7 @@ static void fill(void)
 }
 
 /* Objects that would take the places of what is lost. */
-__attribute__((noinline))
-static void churn(void)
+TEST_NOINLINE static void churn(void)
 {
     for (int i = 0; i < 40000; i++)
         memset(GC_MALLOC(4000), 0x55, 4000);
@@ -119,14 +112,6 @@ static int pieces(void)
 static int keep(void *object)
 {
     return object != NULL;
-}
-
-static uint64_t dates(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates;
 }
 
 static int handle(void)
@@ -186,10 +171,8 @@ static int has_no_base(void)
     return wrong + (SGC_region_of(object) != region || strcmp(object, "still there") != 0);
 }
 
-static void never(void *object, void *data)
+static void never(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object;
-    (void)data;
 }
 
 static int has_no_finalizer(void)

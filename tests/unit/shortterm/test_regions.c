@@ -2,21 +2,18 @@
 /*
  * Regions: what they give, when they are empty, who may use them.
  *
- * Also: shortterm/region_chunks.c, shortterm/region_calls.c.
+ * Also: shortterm/region_chunks.c, shortterm/regions.c.
  */
 #define GC_THREADS
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
-#include "tests/lib/tap.h"
+#include "tests/unit/shortterm/figures.h"
 
 enum { EXTENSION = 10 };
 
@@ -35,14 +32,6 @@ static char *first_object(SGC_region_t *region)
 
     *object = 'x';
     return object;
-}
-
-static uint64_t dates(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates;
 }
 
 /* ---- memory ---- */
@@ -318,11 +307,6 @@ static int start(int wanted)
 static int (*body)(void);
 static int chosen;
 
-static int run_body(void)
-{
-    return start(chosen) != 0 || SGC_shortterm_mode() != chosen ? 100 : body();
-}
-
 static const struct test {
     int (*body)(void);
     const char *name;
@@ -352,7 +336,8 @@ int main(void)
     for (chosen = 0; chosen < MODES; chosen++)
         for (int i = 0; i < TESTS; i++) {
             body = tests[i].body;
-            child_ok(run_body, "%s: %s", modes[chosen], tests[i].name);
+            child_ok_of(start(chosen) != 0 || SGC_shortterm_mode() != chosen ? 100 : body(),
+                        "%s: %s", modes[chosen], tests[i].name);
         }
     return tap_done();
 }

@@ -12,24 +12,13 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
-#include "tests/lib/tap.h"
+#include "tests/unit/shortterm/figures.h"
 
 static struct SGC_shortterm wanted = { -1, -1, -1, -1, -1 };
-
-static uint64_t dates(void)
-{
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates;
-}
 
 /* ---- ticks ---- */
 
@@ -62,26 +51,6 @@ static int exact(int n, int page)
     wrong += SGC_refresh_global(GC_MALLOC(1), (unsigned)n + 1) != ERANGE;
     wrong += SGC_refresh_global(GC_MALLOC(1), UINT_MAX) != ERANGE || dates() != 0;
     return wrong != 0;
-}
-
-static int exact_0(void)
-{
-    return exact(0, -1);
-}
-
-static int exact_10(void)
-{
-    return exact(10, -1);
-}
-
-static int exact_one_date(void)
-{
-    return exact(10, 24);
-}
-
-static int exact_300(void)
-{
-    return exact(300, 256);
 }
 
 /* ---- wrong calls ---- */
@@ -167,8 +136,7 @@ enum { OBJECTS = 2000 };
 
 static void *hidden_links[OBJECTS];
 
-__attribute__((noinline))
-static void make(int from, int to, unsigned e)
+TEST_NOINLINE static void make(int from, int to, unsigned e)
 {
     for (int i = from; i < to; i++) {
         void **object = GC_MALLOC(48), *inner = GC_MALLOC_ATOMIC(16);
@@ -246,10 +214,10 @@ static int thread_ends(void)
 int main(void)
 {
     tap_plan(12);
-    child_ok(exact_0, "dates are over exactly in time, largest extension 0");
-    child_ok(exact_10, "dates are over exactly in time, largest extension 10");
-    child_ok(exact_one_date, "dates are over exactly in time, pages of one date");
-    child_ok(exact_300, "dates are over exactly in time, largest extension 300");
+    child_ok_of(exact(0, -1), "dates are over exactly in time, largest extension 0");
+    child_ok_of(exact(10, -1), "dates are over exactly in time, largest extension 10");
+    child_ok_of(exact(10, 24), "dates are over exactly in time, pages of one date");
+    child_ok_of(exact(300, 256), "dates are over exactly in time, largest extension 300");
     child_ok(bad_addresses, "addresses that are no object's are refused");
     child_ok(freed_object, "an object that was freed gets no date");
     child_ok(many_dates, "an object with 200 dates");

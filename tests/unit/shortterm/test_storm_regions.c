@@ -15,12 +15,7 @@
 #define GC_THREADS
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "gc/gc.h"
 #include "platform/atomics.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/time_rules.h: each transition of the word of global time; and random histories of threads that come, tick, refresh
- * and leave, beside a simulation that knows sets of threads instead of numbers ([SCM] 3.2).
+ * shortterm/dates/time_rules.h: each transition of the word of global time; and random histories
+ * of threads that come, tick, refresh and leave, beside a simulation that knows sets of threads
+ * instead of numbers ([SCM] 3.2).
  */
-#include "shortterm/time_rules.h"
+#include "shortterm/dates/time_rules.h"
 #include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 

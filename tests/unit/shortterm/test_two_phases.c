@@ -10,10 +10,6 @@
  */
 #define GC_THREADS
 
-#include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "gc/gc.h"
 #include "sgc_shortterm.h"
 #include "tests/lib/child.h"
@@ -88,11 +84,10 @@ static int one_phase(size_t bytes)
     return wrong;
 }
 
-static void *run(void *arg)
+static void *run(TEST_UNUSED void *arg)
 {
     int wrong;
 
-    (void)arg;
     wrong = one_phase(sizes->first);
     if (way->by_hand)
         SGC_expire(SIZE_MAX);

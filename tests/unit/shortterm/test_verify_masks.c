@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shortterm/expired.c: each place where dates are given is told, with how many objects of it were found, however many others
+ * shortterm/verify.c: each place where dates are given is told, with how many objects of it were found, however many others
  * there are; and what was told is looked at again as long as it lasts.
  */
 #include "tests/lib/findings.h"
-
-#include <string.h>
 
 enum { PLACES = 20, NOISE = 10 };
 
@@ -15,7 +13,7 @@ static char *volatile inside[NOISE];
 /* ---- many places: each its own call ---- */
 
 #define AT(n)                                                                                       \
-    WHITE_NOINLINE static void at_##n(struct node *node)                                            \
+    TEST_NOINLINE static void at_##n(struct node *node)                                            \
     {                                                                                               \
         SGC_refresh(node, 0);                                                                       \
         __asm__ volatile("" : : "r"(node), "i"(n));         /* none is like another */               \
@@ -28,9 +26,8 @@ static void (*const at[PLACES])(struct node *) = {
 };
 
 /* One object at the first place, two at the second, ... */
-static void make_places(void *unused)
+static void make_places(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int p = 0; p < PLACES; p++)
         for (int i = 0; i <= p; i++) {
             table[p][i] = make_node(NULL, NULL);
@@ -57,9 +54,8 @@ static int all_places(void)
 
 /* ---- noise in each period ---- */
 
-WHITE_NOINLINE static void make_noise(void *unused)
+TEST_NOINLINE static void make_noise(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < NOISE; i++) {
         struct node *n = make_node(NULL, NULL);
 
@@ -69,11 +65,10 @@ WHITE_NOINLINE static void make_noise(void *unused)
     SGC_tick();
 }
 
-WHITE_NOINLINE static void make_quiet(void *unused)
+TEST_NOINLINE static void make_quiet(TEST_UNUSED void *unused)
 {
     struct node *n = make_node(NULL, NULL);
 
-    (void)unused;
     root = n;
     SGC_refresh(n, 0);
     SGC_tick();
@@ -154,9 +149,8 @@ static int refreshed_again(void)
     return finds_once(SGC_FINDING_CERTAIN);
 }
 
-static void make_in_places(void *unused)
+static void make_in_places(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < 2000; i++)
         root = make_node(root, NULL);
 }

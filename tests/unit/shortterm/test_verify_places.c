@@ -12,7 +12,7 @@
 #define EXPIRED "at the tick that is due\n"
 
 /* The object's date is over at the second of them. */
-WHITE_NOINLINE static void ticks(void)
+TEST_NOINLINE static void ticks(void)
 {
     scrub_stack();
     SGC_tick();
@@ -22,7 +22,7 @@ WHITE_NOINLINE static void ticks(void)
     SGC_tick();
 }
 
-WHITE_NOINLINE static void date(struct node *const *place)
+TEST_NOINLINE static void date(struct node *const *place)
 {
     SGC_refresh(*place, 1);
 }
@@ -41,11 +41,10 @@ static void in_static(void)
     ticks();
 }
 
-static void make_list(void *unused)
+static void make_list(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < 10; i++)
-        root = make_node(root, NULL);
+        link_one(NULL);
 }
 
 static void in_list(void)
@@ -60,9 +59,8 @@ static struct node *make_levels(int levels)
     return levels == 0 ? NULL : make_node(make_levels(levels - 1), make_levels(levels - 1));
 }
 
-static void make_tree(void *unused)
+static void make_tree(TEST_UNUSED void *unused)
 {
-    (void)unused;
     root = make_levels(6);
 }
 
@@ -97,11 +95,10 @@ static void in_added_range(void)
 
 static volatile uintptr_t uncollectable;        /* inverted */
 
-static void make_uncollectable(void *unused)
+static void make_uncollectable(TEST_UNUSED void *unused)
 {
     struct node **object = GC_MALLOC_UNCOLLECTABLE(64);
 
-    (void)unused;
     object[2] = root;
     root = NULL;
     uncollectable = white_hidden(object);
@@ -114,17 +111,14 @@ static void in_uncollectable(void)
     ticks();
 }
 
-static void finalize(void *object, void *data)
+static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object;
-    (void)data;
 }
 
 static void *volatile finalized;
 
-static void make_finalized(void *unused)
+static void make_finalized(TEST_UNUSED void *unused)
 {
-    (void)unused;
     finalized = GC_MALLOC(32);
     GC_register_finalizer_no_order(finalized, finalize, root, NULL, NULL);
     root = NULL;
@@ -148,41 +142,37 @@ static void wait_there(void)
 }
 
 /* Each takes it out of `root`. */
-static void in_its_variable(void *unused)
+static void in_its_variable(TEST_UNUSED void *unused)
 {
-    (void)unused;
     of_thread = root;
     root = NULL;
     wait_there();
     of_thread = NULL;
 }
 
-static void on_its_stack(void *unused)
+static void on_its_stack(TEST_UNUSED void *unused)
 {
     struct node *volatile mine = root;
 
-    (void)unused;
     root = NULL;
     wait_there();
     GC_reachable_here(mine);
 }
 
-static void in_its_register(void *unused)
+static void in_its_register(TEST_UNUSED void *unused)
 {
     register struct node *held = root;
 
-    (void)unused;
     root = NULL;
     sgc_a32_store_rel(&ready, 1);
     while (sgc_a32_load_acq(&done) == 0)
         __asm__ volatile("" : "+r"(held));
 }
 
-static void list_on_its_stack(void *unused)
+static void list_on_its_stack(TEST_UNUSED void *unused)
 {
     struct node *volatile mine = make_node(root, NULL);
 
-    (void)unused;
     root = NULL;
     wait_there();
     GC_reachable_here(mine);
@@ -217,9 +207,8 @@ static void by_interior_word(void)
     ticks();
 }
 
-static void make_interior(void *unused)
+static void make_interior(TEST_UNUSED void *unused)
 {
-    (void)unused;
     root = make_node((struct node *)(void *)root->text, NULL);
 }
 
@@ -264,18 +253,12 @@ static void in_own_register(void)
     __asm__ volatile("" : "+r"(held));
 }
 
-static void link_one_more(void *unused)
-{
-    (void)unused;
-    root = make_node(root, NULL);
-}
-
 static void list_on_own_stack(void)
 {
     struct node *volatile mine;
 
     make_dated();
-    elsewhere(link_one_more, NULL);
+    elsewhere(link_one, NULL);
     mine = root;
     root = NULL;
     ticks();
@@ -309,7 +292,7 @@ static void stack_and_interior(void)
 
 /* ---- an object leads there that has a date ---- */
 
-WHITE_NOINLINE static void hide_root(void)
+TEST_NOINLINE static void hide_root(void)
 {
     hidden = white_hidden(root);
     root = NULL;

@@ -6,10 +6,6 @@
 #define GC_THREADS
 
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 
 #include "gc/gc.h"
 #include "gc/gc_disclaim.h"

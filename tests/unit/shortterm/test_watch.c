@@ -8,8 +8,6 @@
 #define GC_THREADS
 
 #include <sched.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "gc/gc.h"

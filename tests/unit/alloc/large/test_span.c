@@ -3,7 +3,7 @@
  * alloc/large/span.c: large objects: one step from any address to the first page, zeroing, alignment,
  * resizing, freeing, sweeping.
  *
- * Also: alloc/large_object.c.
+ * Also: alloc/new_objects.c.
  */
 #include "tests/lib/heap.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/large/span_cache.c, alloc/large/span.c, alloc/large/span_sweep.c: dead spans that a thread keeps for its next requests,
+ * alloc/large/span_free.c, alloc/large/span.c: dead spans that a thread keeps for its next requests,
  * and the zeroing of spans.
  */
 #include "alloc/page_supply.h"
-#include "alloc/large/span_cache.h"
+#include "alloc/large/span.h"
 #include "tests/lib/heap.h"
 #include "tests/lib/scrub.h"
 
@@ -316,9 +316,8 @@ enum { COPIED = 4096 };
 static uintptr_t bottom, copied[COPIED];        /* the words of the stack at the last stop */
 
 __attribute__((no_sanitize("address")))
-static void copy_stack(void *unused, uintptr_t sp)
+static void copy_stack(TEST_UNUSED void *unused, uintptr_t sp)
 {
-    (void)unused;
     for (size_t i = 0; i < COPIED; i++, sp += sizeof(uintptr_t))
         copied[i] = sp < bottom ? ~*(const uintptr_t *)sp : 0;
 }
@@ -337,8 +336,7 @@ static bool held_when_stopped(const char *object)
 }
 
 /* The object as a number that is no pointer: what the stop sees of it is the library's. */
-__attribute__((noinline))
-static uintptr_t alloc_stopped(size_t pages, uint32_t kind)
+TEST_NOINLINE static uintptr_t alloc_stopped(size_t pages, uint32_t kind)
 {
     uintptr_t hidden;
 

@@ -70,9 +70,8 @@ static int parts(void)
     return f.right == there && f.meant[0] + f.meant[1] == f.found[1] ? 0 : 3;
 }
 
-static int on_first(const char *page)
+static int on_first(TEST_UNUSED const char *page)
 {
-    (void)page;
     return 0;
 }
 

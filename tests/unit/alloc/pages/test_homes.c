@@ -4,7 +4,7 @@
  * anybody touches them, in how many pieces; refusals; and that one node costs no call.  Each case has a heap of its own, in a
  * child.
  *
- * Also: alloc/pages/owner_tables.c.
+ * Also: alloc/pages/homes.c.
  */
 #include "alloc/pages/homes.h"
 

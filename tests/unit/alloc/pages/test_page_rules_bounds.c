@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bounds of doc/design/page-policy.md: page demands, recorded (tests/traces/), recorded just now and drawn at
- * random, are served by each policy's own decisions (alloc/pages/page_rules.h), and what is consumed is compared.
+ * The bounds of doc/design/page-policy.md: page demands, a recorded one (tests/traces/) and others
+ * drawn at random, are served by each policy's own decisions (alloc/pages/page_rules.h), and what
+ * is consumed is compared.
  *
  * A failing random demand names its seed: tests/unit/alloc/pages/test_page_rules_bounds SEED replays that one.
  */
 #include "tests/lib/page_replay.h"
-#include "tests/lib/tap.h"
 
 enum { SEEDS = 20000, KS = 6 };
 
@@ -270,21 +270,14 @@ static void show(const char *name, const struct results *all)
     show_one("AL", all->al);
 }
 
-static struct results check_bounds(const char *name, const struct trace *trace)
+static void check_trace(const char *name, const struct trace *trace)
 {
     struct results all = serve_all(trace);
     const char *wrong = broken(&all);
+    bool falls = all.lps[0]->remote < all.ps->remote, grows = true;
 
     show(name, &all);
     tap_ok(wrong == NULL, "%s: all bounds hold%s%s", name, wrong != NULL ? ", but not: " : "", wrong != NULL ? wrong : "");
-    return all;
-}
-
-static void check_trace(const char *name, const struct trace *trace)
-{
-    struct results all = check_bounds(name, trace);
-    bool falls = all.lps[0]->remote < all.ps->remote, grows = true;
-
     for (int i = 1; i < KS; i++) {
         falls = falls && all.lps[i]->remote <= all.lps[i - 1]->remote;
         grows = grows && all.lps[i]->consumed >= all.lps[i - 1]->consumed;
@@ -307,38 +300,15 @@ static void check_file(const char *name, FILE *file)
 
 static void test_recorded(void)
 {
-    static const char *const names[] = { "turns", "churn", "pipeline" };
     const char *top = getenv("SGC_SRCDIR");
+    char path[1024];
+    FILE *file;
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[1024];
-        FILE *file;
-
-        snprintf(path, sizeof path, "%s/tests/traces/%s.txt", top != NULL ? top : ".", names[i]);
-        file = fopen(path, "r");
-        check_file(names[i], file);
-        if (file != NULL)
-            fclose(file);
-    }
-}
-
-/* What the recorder writes today is still a trace, and the bounds hold for it too. */
-static void test_recorder(void)
-{
-    const char *build = getenv("SGC_BUILDDIR");
-    char command[1024];
-    FILE *pipe;
-    struct trace trace;
-    char wrong[128] = "";
-    bool read;
-
-    snprintf(command, sizeof command, "'%s/tests/unit/alloc/record_pages' churn", build != NULL ? build : ".");
-    pipe = popen(command, "r");
-    read = pipe != NULL && trace_read(pipe, &trace, wrong, sizeof wrong);
-    if (!tap_ok(pipe != NULL && pclose(pipe) == 0 && read, "a demand is recorded now (%s)", read ? "-" : wrong))
-        return;
-    check_bounds("recorded now", &trace);
-    trace_free(&trace);
+    snprintf(path, sizeof path, "%s/tests/traces/turns.txt", top != NULL ? top : ".");
+    file = fopen(path, "r");
+    check_file("turns", file);
+    if (file != NULL)
+        fclose(file);
 }
 
 /* ---- decisions, one by one ---- */
@@ -399,6 +369,5 @@ int main(int argc, char **argv)
     test_random();
     test_nodes();
     test_recorded();
-    test_recorder();
     return tap_done();
 }

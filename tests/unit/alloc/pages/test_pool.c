@@ -28,11 +28,6 @@ static void give(uint32_t first, uint32_t count)
     sgc_pool_give(first, count, self);
 }
 
-static size_t in_use(void)
-{
-    return sgc_pool_in_use_bytes() / SGC_PAGE;
-}
-
 /* ---- single cases ---- */
 
 static void test_order(void)
@@ -42,10 +37,10 @@ static void test_order(void)
 
     tap_ok(a == 1 && b == 2 && c == 3, "pages come in ascending order; page 0 never does");
     tap_ok(zero[0] && zero[1] && zero[2], "fresh pages read as zero");
-    tap_ok(in_use() == 7 && sgc_pool_heap_bytes() == 7 * SGC_PAGE, "and are counted");
+    tap_ok(heap_in_use() == 7 && sgc_pool_heap_bytes() == 7 * SGC_PAGE, "and are counted");
     *(char *)sgc_page_start(b) = 1;
     give(b, 1);
-    tap_ok(in_use() == 6 && sgc_pool_used_bytes() == SGC_PAGE, "a page that comes back counts as one with contents");
+    tap_ok(heap_in_use() == 6 && sgc_pool_used_bytes() == SGC_PAGE, "a page that comes back counts as one with contents");
     tap_ok(take(1, &zero[0]) == b && !zero[0], "it is taken again first and not called zero");
     give(a, 7);
     sgc_pool_check();
@@ -64,7 +59,7 @@ static void test_coalescing(void)
     give(first + 12, 2);
     tap_ok(take(12, &zero) == first && !zero, "twelve neighbours, freed one by one, are a run again");
     give(first, 12);
-    tap_ok(in_use() == 0, "all back");
+    tap_ok(heap_in_use() == 0, "all back");
     sgc_pool_check();
 }
 
@@ -172,7 +167,7 @@ static bool counts_agree(void)
         is_dirty += dirty[page] && !used[page];
     }
     sgc_pool_check();
-    return is_used == in_use() && is_dirty == sgc_pool_used_bytes() / SGC_PAGE;
+    return is_used == heap_in_use() && is_dirty == sgc_pool_used_bytes() / SGC_PAGE;
 }
 
 /* All pages are free; none has contents. */

@@ -4,7 +4,7 @@
  * bytes and counts by looking at all of it.  After each the pool's counts by home are the model's, and each page came from
  * where the model says that the page rule sends the thread.  A wrong count would be an endless search under the pool's lock.
  */
-#include "alloc/pages/free_list.h"
+#include "alloc/pages/page_lists.h"
 #include "alloc/pages/homes.h"
 #include "alloc/pages/live_pages.h"
 #include "tests/lib/child.h"

@@ -7,7 +7,6 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"

@@ -5,7 +5,7 @@
  *
  * Also: alloc/page_supply.c.
  */
-#include "alloc/small/shared.h"
+#include "alloc/small/orphan.h"
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 
@@ -143,9 +143,8 @@ static void test_orphans_swept(void)
 static bool waited;
 
 /* Where who sweeps orphans waits for the pool, with pages in hand, another thread may fork. */
-static void check_there(struct sgc_section *self, sgc_a32_t *word, uint32_t expected)
+static void check_there(TEST_UNUSED struct sgc_section *self, TEST_UNUSED sgc_a32_t *word, TEST_UNUSED uint32_t expected)
 {
-    (void)self, (void)word, (void)expected;
     sgc_orphan_check();
     sgc_unlock(&sgc_pool.lock, NULL);
     waited = true;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/small/shared.c, alloc/small/orphan.c, alloc/leave.c: short runs in pages that no thread owns, what becomes of what is
+ * alloc/small/orphan.c, alloc/leave.c: short runs in pages that no thread owns, what becomes of what is
  * freed there, and pages of bins that are idle.
  */
 #include "alloc/leave.h"
 #include "alloc/small/orphan.h"
-#include "alloc/small/shared.h"
 #include "tests/lib/heap.h"
 
 enum { BYTES = 64, KIND = SGC_KIND_CONSERVATIVE, THREADS = 8, SIZES = 20 };
@@ -119,14 +118,17 @@ static void test_taken_away(void)
 
 /* ---- the end of sharing ---- */
 
-static bool others_end;             /* while pages are looked through, of which more are left */
+enum { STEP = 8 };                  /* pages that one step looks at */
 
-uint32_t __real_sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more);
-uint32_t __wrap_sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more);
-uint32_t __wrap_sgc_orphan_usable(uint32_t kind, uint32_t cls, bool *more)
+static int others_end;              /* while so many orphans are looked through, of which more are left */
+
+uint32_t __real_sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more);
+uint32_t __wrap_sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more);
+uint32_t __wrap_sgc_lists_next_usable(struct sgc_page_lists *lists, uintptr_t tag, bool *more)
 {
-    if (!others_end)
-        return __real_sgc_orphan_usable(kind, cls, more);
+    if (others_end == 0 || sgc_tag_owner(tag) != SGC_ORPHANS)
+        return __real_sgc_lists_next_usable(lists, tag, more);
+    others_end--;
     sgc_a32_store(&sgc_shared.threads, 1);
     *more = true;
     return SGC_NO_PAGE;
@@ -137,11 +139,10 @@ static void test_others_end(void)
     char *object;
 
     alarm(60);
-    others_end = true;
+    others_end = STEP;
     object = heap_small(cache_of[0], BYTES, KIND);
-    others_end = false;
     alarm(0);
-    tap_ok(object != NULL && owner_of(object) == cache_of[0]->id,
+    tap_ok(others_end == 0 && object != NULL && owner_of(object) == cache_of[0]->id,
            "all other threads end while one looks for a page to share: it gets one of its own");
     sgc_a32_store(&sgc_shared.threads, THREADS);
     sgc_heap_check();

@@ -6,6 +6,7 @@
 #include "alloc/small/claim_short.h"
 #include "alloc/small/slots.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/random.h"
 
 static struct sgc_cache *cache;
 static uint32_t page;
@@ -14,8 +15,7 @@ static uint64_t seed = 88172645463325252u;
 
 static uint32_t below(uint32_t n)
 {
-    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-    return (uint32_t)(seed >> 20) % n;
+    return random_below(&seed, n);
 }
 
 static size_t granule_of(uint32_t cls, uint32_t slot)

@@ -3,7 +3,7 @@
  * alloc/small/small.c and alloc/small/cache.c on one thread: order of addresses, zeroing, claims, retiring, flushing, wrong
  * frees, batches.
  *
- * Also: platform/zero_any.c, platform/zero_x86_64.c.
+ * Also: platform/registers_x86_64.c, platform/registers_aarch64.c (zeroing).
  */
 #include "tests/lib/heap.h"
 

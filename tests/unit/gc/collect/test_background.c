@@ -9,7 +9,7 @@
 #include <sys/time.h>
 
 #include "alloc/pages/pool.h"
-#include "gc/api/internal.h"
+#include "gc/api/api.h"
 #include "gc/javaxfc.h"
 #include "gc/collect/background.h"
 #include "tests/lib/child.h"
@@ -20,7 +20,7 @@ enum { PIECES = 40, PIECE = 1 << 20 };
 
 static void *volatile pieces[PIECES];     /* static data */
 
-static void fill(WHITE_UNUSED void *unused)
+static void fill(TEST_UNUSED void *unused)
 {
     for (int i = 0; i < PIECES; i++) {
         pieces[i] = sgc_allocate(PIECE, WHITE_KIND);
@@ -258,7 +258,7 @@ static int create_and_ask(pthread_t *thread, const pthread_attr_t *attributes, v
 
 static sgc_a32_t there, leaves;
 
-static void waits(WHITE_UNUSED void *unused)
+static void waits(TEST_UNUSED void *unused)
 {
     sgc_a32_store_rel(&there, 1);
     white_reached(&leaves, 1);
@@ -286,9 +286,8 @@ static int starts_before_suspensions(void)
 
 static sigjmp_buf way_out;
 
-static void leave(int signal)
+static void leave(TEST_UNUSED int signal)
 {
-    (void)signal;
     siglongjmp(way_out, 1);
 }
 

@@ -5,7 +5,7 @@
  * itself.  So waits the thread that leads concurrent cycles, without a lock.
  *
  * The other thread is stopped in its part by single steps, so on x86-64 only.  The test is linked with sgc_wait wrapped
- * (tests/local.mk).
+ * (tests/list.txt).
  */
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
@@ -31,9 +31,8 @@ static int waits, waits_in_vain;
 
 /* ---- the other thread ---- */
 
-static void on_trap(int signal, siginfo_t *info, void *interrupted)
+static void on_trap(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *interrupted)
 {
-    (void)signal, (void)info;
     if (step++ != stay_at)
         return;
     trap_end(interrupted);
@@ -42,9 +41,8 @@ static void on_trap(int signal, siginfo_t *info, void *interrupted)
         sgc_yield();
 }
 
-static void clear_one(void *unused)
+static void clear_one(TEST_UNUSED void *unused)
 {
-    (void)unused;
     trap_on();
     sgc_clear_some(1);
     trap_off();

@@ -3,7 +3,7 @@
  * gc/collect/closure.c: a mark that has missed one object is noticed, wherever the word lies that leads there; a mark that
  * has missed none is not.  An event between the mark and the flip takes a mark away, as a faulty marker would leave it.
  */
-#include "gc/collect/closure.h"
+#include "gc/collect/torture.h"
 
 #include <gc/gc.h>
 #include <gc/gc_disclaim.h>
@@ -13,7 +13,6 @@
 #include <ucontext.h>
 
 #include "alloc/pages/dangling.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
 
@@ -77,9 +76,8 @@ static void from_uncollectable(void)
     object[2] = hide(GC_malloc(16));
 }
 
-static void GC_CALLBACK never(void *object, void *data)
+static void GC_CALLBACK never(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
 }
 
 static void from_finalizer(void)
@@ -222,9 +220,8 @@ static int dangling(void)
 }
 
 /* A dead object waits for its procedure, what it points at need not. */
-static int GC_CALLBACK let_go(void *object)
+static int GC_CALLBACK let_go(TEST_UNUSED void *object)
 {
-    (void)object;
     return 0;
 }
 
@@ -247,9 +244,8 @@ static int disclaimed(void)
 enum { NEIGHBOURS = 100 };
 
 /* In small pages objects are neighbours, and every other one is dead. */
-static void make_neighbours(void *unused)
+static void make_neighbours(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < NEIGHBOURS; i++) {
         void *object = GC_malloc(64);
 
@@ -280,7 +276,7 @@ static ucontext_t home, coroutine;
 static char static_stack[STACK];
 
 /* Leaves the address of an object without mark in frames that are no more when the mark is checked. */
-WHITE_NOINLINE static void write_deep(void)
+TEST_NOINLINE static void write_deep(void)
 {
     volatile uintptr_t deep[DEEP];
 
@@ -296,9 +292,8 @@ static void GC_CALLBACK write_below(GC_EventType event)
 }
 
 /* Between two others: the end of one object may also mean the next one. */
-static void hide_one(void *unused)
+static void hide_one(TEST_UNUSED void *unused)
 {
-    (void)unused;
     GC_malloc(300000);
     hide(GC_malloc(300000));
     GC_malloc(300000);

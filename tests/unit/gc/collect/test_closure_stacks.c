@@ -4,12 +4,11 @@
  * through a buffer, up to the first hole, which is far beyond the stack; and some of it is the stack of the very thread that
  * collects, which has new words in dead frames when the check reads it again.  The check finds nothing missing.
  */
-#include <stdlib.h>
 #include <ucontext.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
-#include "gc/collect/closure.h"
+#include "gc/collect/torture.h"
 #include "gc/events/events.h"
 
 #define GC_THREADS 1
@@ -29,7 +28,7 @@ static uintptr_t hidden;                /* ~ the address of an object that nothi
 static pthread_t last;
 
 /* Leaves words in dead frames, new ones each time. */
-__attribute__((noinline)) static uintptr_t dig(int depth)
+TEST_NOINLINE static uintptr_t dig(int depth)
 {
     volatile uintptr_t words[32];
 
@@ -39,7 +38,7 @@ __attribute__((noinline)) static uintptr_t dig(int depth)
 }
 
 /* After the mark, before the check. */
-static void at_marked(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *record)
+static void at_marked(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *record)
 {
     volatile uintptr_t words[1024];
 
@@ -50,7 +49,7 @@ static void at_marked(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_c
 
 static const struct sgc_listener listener = { .marked = at_marked };
 
-__attribute__((noinline)) static void hide_one(void)
+TEST_NOINLINE static void hide_one(void)
 {
     hidden = ~(uintptr_t)GC_malloc(5000);
 }

@@ -1,166 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/concurrent.c, gc/collect/attempt.c, gc/collect/write_watch.c, gc/collect/pause.c, gc/pacing/pause_rules.h: cycles
- * beside the program, with each source of written pages that works here.  A graph of objects is changed all the time, in
- * every way in which a pointer can be moved, and is compared with a copy that is no object; SGC_VERIFY=marks looks at each
- * mark once more.  Also what may come in the middle: explicit collections, frees, forks, threads that end, and
- * collections that are switched off.  Each store of a pointer is reported, for the source that needs that.
+ * gc/collect/concurrent.c, gc/collect/lead.c, gc/collect/stops.c, gc/collect/write_watch.c,
+ * gc/pacing/pause_rules.h: cycles beside the program, with each source of written pages that
+ * works here.  A graph of objects is changed all the time, in every way in which a pointer can be
+ * moved, and is compared with a copy that is no object; SGC_VERIFY=marks looks at each mark once
+ * more.  Also what may come in the middle: explicit collections, frees, forks, threads that end,
+ * and collections that are switched off.  Each store of a pointer is reported, for the source
+ * that needs that.
  */
 #include "gc/collect/concurrent.h"
 
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
-#include <gc/gc_typed.h>
 
 #include "gc/collect/write_watch.h"
-#include "gc/events/events.h"
 #include "gc/pacing/pause_rules.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
-#include "tests/lib/random.h"
 #include "tests/lib/white.h"
+#include "tests/lib/world.h"
 
-enum { SLOTS = TEST_SANITIZED ? 2500 : 6000, CYCLES = TEST_SANITIZED ? 2 : 5, SECONDS = 20, PAYLOAD = 24 };
+enum { SLOTS = TEST_SANITIZED ? 2500 : 6000, CYCLES = TEST_SANITIZED ? 2 : 5 };
 
-/* ---- how many cycles there were ---- */
-
-static sgc_a32_t concurrent_cycles, stops;
-
-static void at_resumed(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
-{
-    if (r->another_stop)
-        sgc_a32_add(&stops, 1);
-}
-
-static void at_end(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
-{
-    if (!sgc_cycle_check(r))
-        _exit(99);
-    if (r->earlier_stops != 0)
-        sgc_a32_add(&concurrent_cycles, 1);
-}
-
-static const struct sgc_listener listener = { .resumed = at_resumed, .cycle_end = at_end };
-
-static bool goes_on(uint64_t until, uint32_t cycles)
-{
-    return sgc_a32_load(&concurrent_cycles) < cycles && sgc_clock_ns() < until;
-}
-
-static uint64_t patience(void)
-{
-    return sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;
-}
-
-/* ---- a graph, and what it is to be ---- */
-
-struct node {
-    struct node *next;                  /* of a short list, which is built and cut */
-    uintptr_t id;
-    uintptr_t payload[PAYLOAD];
-};
-
-static struct node **table;             /* an object with the lists; larger than a page */
-static uintptr_t wanted[SLOTS][8];      /* the ids of each, 0: its end */
-static struct node *volatile hand;      /* static data: on its way from one list to another */
-static _Thread_local struct node *volatile own_hand;
-static uint64_t seed = 1;
-static uintptr_t next_id = 1;
-
-static uint32_t below(uint32_t n)
-{
-    return random_below(&seed, n);
-}
-
-static struct node *make(void)
-{
-    static GC_descr bitmap_descr;
-    struct node *n;
-
-    if (below(8) == 0) {
-        GC_word bits[1] = { 1 };
-        if (bitmap_descr == 0)
-            bitmap_descr = GC_make_descriptor(bits, 2);
-        n = GC_malloc_explicitly_typed(sizeof *n, bitmap_descr);
-    } else {
-        n = GC_malloc(below(256) == 0 ? 200000 : sizeof *n);
-    }
-    n->id = next_id++;
-    for (int i = 0; i < PAYLOAD; i++)
-        n->payload[i] = ~n->id;
-    return n;
-}
-
-static uint32_t length(uint32_t slot)
-{
-    uint32_t n = 0;
-
-    while (wanted[slot][n] != 0)
-        n++;
-    return n;
-}
-
-static void push(uint32_t slot, struct node *n)
-{
-    uint32_t len = length(slot);
-
-    memmove(&wanted[slot][1], &wanted[slot][0], (len + 1) * sizeof wanted[0][0]);
-    wanted[slot][0] = n->id;
-    GC_PTR_STORE_AND_DIRTY(&n->next, table[slot]);
-    GC_PTR_STORE_AND_DIRTY(&table[slot], n);
-}
-
-static struct node *pop(uint32_t slot)
-{
-    struct node *n = table[slot];
-
-    GC_PTR_STORE_AND_DIRTY(&table[slot], n->next);
-    n->next = NULL;
-    memmove(&wanted[slot][0], &wanted[slot][1], 7 * sizeof wanted[0][0]);
-    return n;
-}
-
-/* The only pointer to a list's first moves through static, thread-local memory or a register to another list. */
-static void move(uint32_t from, uint32_t to)
-{
-    struct node *n = pop(from);
-
-    switch (below(3)) {
-    case 0: hand = n; n = NULL; n = hand; hand = NULL; break;
-    case 1: own_hand = n; n = NULL; n = own_hand; own_hand = NULL; break;
-    default: break;
-    }
-    push(to, n);
-}
-
-static void change(void)
-{
-    uint32_t slot = below(SLOTS), other = below(SLOTS);
-
-    if (length(slot) < 6 && below(3) == 0)
-        push(slot, make());
-    else if (length(slot) != 0 && slot != other && length(other) < 6 && below(2) == 0)
-        move(slot, other);
-    else if (length(slot) > 2) {
-        struct node *n = pop(slot);
-        if (below(2) == 0)
-            GC_free(n);
-    }
-}
+static struct world world;
 
 static bool right(void)
 {
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        uint32_t i = 0;
-
-        for (const struct node *n = table[slot]; n != NULL; n = n->next, i++)
-            if (i == 7 || n->id != wanted[slot][i] || n->payload[0] != ~n->id || n->payload[PAYLOAD - 1] != ~n->id)
-                return false;
-        if (wanted[slot][i] != 0)
-            return false;
-    }
-    return true;
+    return world_right(&world) && sgc_a32_load(&world_cycles.wrong) == 0;
 }
 
 static bool begin(void)
@@ -168,11 +34,8 @@ static bool begin(void)
     GC_INIT();
     if (!sgc_concurrent_enabled())
         return false;
-    sgc_listener_add(&listener);
-    table = GC_malloc(SLOTS * sizeof *table);
-    for (uint32_t slot = 0; slot < SLOTS; slot++)
-        for (int i = 0; i < 2; i++)
-            push(slot, make());
+    world_count_cycles();
+    world = world_make(SLOTS, 0, false);
     return true;
 }
 
@@ -180,25 +43,24 @@ static bool begin(void)
 
 static int churn(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
 
     if (!begin())
         return CHILD_SKIPS;
-    while (goes_on(until, CYCLES))
-        for (int i = 0; i < 1000; i++)
-            change();
+    while (world_waits_for(CYCLES, until))
+        world_change_often(&world, 1000);
     if (!right())
         return 1;
     GC_gcollect();
     if (!right())
         return 2;
-    return sgc_a32_load(&concurrent_cycles) >= CYCLES ? 0 : 3;
+    return sgc_a32_load(&world_cycles.concurrent) >= CYCLES ? 0 : 3;
 }
 
 /* Explicit collections in every phase are exact: a link to what was dropped is cleared, one to what is held is not. */
 static int collect_explicitly(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     void *volatile held = NULL;
     uint32_t in_the_middle = 0;
 
@@ -208,8 +70,7 @@ static int collect_explicitly(void)
     while (in_the_middle < 5 && sgc_clock_ns() < until) {
         void **links = GC_malloc_atomic(2 * sizeof *links);
 
-        for (int i = 0; i < 2000; i++)
-            change();
+        world_change_often(&world, 2000);
         if (!sgc_concurrent_marks())
             continue;
         links[0] = GC_malloc(64);
@@ -229,37 +90,33 @@ static int collect_explicitly(void)
 
 static int disable(void)
 {
-    uint64_t until = patience(), before;
+    uint64_t until = world_patience(), before;
 
     if (!begin())
         return CHILD_SKIPS;
     while (!sgc_concurrent_marks() && sgc_clock_ns() < until)
-        for (int i = 0; i < 100; i++)
-            change();
+        world_change_often(&world, 100);
     GC_disable();
     before = sgc_cycles_finished();
-    for (int i = 0; i < 30000; i++)
-        change();
+    world_change_often(&world, 30000);
     if (sgc_cycles_finished() > before + 1 || !right())
         return 1;
     before = sgc_cycles_finished();
-    for (int i = 0; i < 30000; i++)
-        change();
+    world_change_often(&world, 30000);
     if (sgc_cycles_finished() != before)
         return 2;
     GC_enable();
     while (sgc_cycles_finished() == before && sgc_clock_ns() < until)
-        for (int i = 0; i < 100; i++)
-            change();
+        world_change_often(&world, 100);
     return sgc_cycles_finished() != before && right() ? 0 : 3;
 }
 
 static int collect_in_child(void)
 {
-    uint32_t at_fork = sgc_a32_load(&concurrent_cycles);
+    uint32_t at_fork = sgc_a32_load(&world_cycles.concurrent);
 
-    for (uint64_t end = sgc_clock_ns() + 3000000000; goes_on(end, at_fork + 2);)
-        change();
+    for (uint64_t end = sgc_clock_ns() + 3000000000; world_waits_for(at_fork + 2, end);)
+        world_change(&world);
     GC_gcollect();
     return !right();
 }
@@ -267,15 +124,14 @@ static int collect_in_child(void)
 /* The child of a fork in the middle of a cycle has the whole heap and collects it; so does the parent. */
 static int forks(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     uint32_t forked = 0;
 
     GC_set_handle_fork(1);
     if (TEST_SANITIZED || !begin())     /* sanitizers do not survive a fork beside other threads */
         return CHILD_SKIPS;
     while (forked < 3 && sgc_clock_ns() < until) {
-        for (int i = 0; i < 500; i++)
-            change();
+        world_change_often(&world, 500);
         if (!sgc_concurrent_marks())
             continue;
         forked++;
@@ -306,24 +162,23 @@ static void *one_thread(void *arg)
 static int threads(void)
 {
     static sgc_a32_t wrong;
-    uint64_t until = patience();
+    uint64_t until = world_patience();
 
     if (!begin())
         return CHILD_SKIPS;
-    while (goes_on(until, CYCLES)) {
+    while (world_waits_for(CYCLES, until)) {
         pthread_t thread[3];
 
         for (int i = 0; i < 3; i++)
             if (GC_pthread_create(&thread[i], NULL, one_thread, &wrong) != 0)
                 return 4;
-        for (int i = 0; i < 2000; i++)
-            change();
+        world_change_often(&world, 2000);
         for (int i = 0; i < 3; i++)
             GC_pthread_join(thread[i], NULL);
     }
     if (sgc_a32_load(&wrong) != 0 || !right())
         return 1;
-    return sgc_a32_load(&concurrent_cycles) >= CYCLES ? 0 : 3;
+    return sgc_a32_load(&world_cycles.concurrent) >= CYCLES ? 0 : 3;
 }
 
 static int limited(void)
@@ -341,9 +196,8 @@ static int long_target(void)
     setenv("GC_PAUSE_TIME_TARGET", "3600000", 1);
     if (!begin())
         return CHILD_SKIPS;
-    for (int i = 0; i < 60000; i++)
-        change();
-    return sgc_a32_load(&concurrent_cycles) == 0 && sgc_cycles_finished() > 0 && right() ? 0 : 1;
+    world_change_often(&world, 60000);
+    return sgc_a32_load(&world_cycles.concurrent) == 0 && sgc_cycles_finished() > 0 && right() ? 0 : 1;
 }
 
 static void test_rules(void)

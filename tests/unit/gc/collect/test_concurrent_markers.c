@@ -11,15 +11,17 @@
 #include <gc/gc.h>
 #include <sgc.h>
 
-#include "gc/collect/phases.h"
+#include "gc/collect/cycle.h"
+#include "gc/collect/lead.h"
 #include "gc/collect/write_watch.h"
 #include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/white.h"
+#include "tests/lib/world.h"
 
 enum {
     DEPTH = TEST_SANITIZED ? 13 : 17, CYCLES = TEST_SANITIZED ? 2 : 4, LOOKS = TEST_SANITIZED ? 50 : 300,
-    SECONDS = 20, ASSISTANTS = 2, INSIDE = (1 << 16) - 1,
+    ASSISTANTS = 2, INSIDE = (1 << 16) - 1,
 };
 
 struct node {
@@ -86,9 +88,10 @@ static void change(void)
     *(uintptr_t *)GC_malloc(64 + below(500)) = 1;
 }
 
-static uint64_t patience(void)
+static void change_often(int times)
 {
-    return sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;
+    while (times-- > 0)
+        change();
 }
 
 static bool begin(void)
@@ -109,7 +112,7 @@ static bool helper_is_inside(void)
 /* Some cycles, and more until somebody is seen, if somebody has to be. */
 static bool is_seen(bool expected)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     uint32_t seen = 0;
 
     while ((sgc_cycles_finished() < CYCLES || (expected && seen == 0)) && sgc_clock_ns() < until)
@@ -147,7 +150,7 @@ static void *assist(void *arg)
 
 static int assistants(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     pthread_t thread[ASSISTANTS];
 
     setenv("SGC_CONCURRENT_MARKERS", "1", 1);
@@ -160,8 +163,7 @@ static int assistants(void)
         if (GC_pthread_create(&thread[i], NULL, assist, NULL) != 0)
             return 5;
     while ((sgc_cycles_finished() < CYCLES || sgc_a32_load(&assists) < 10) && sgc_clock_ns() < until)
-        for (int i = 0; i < 100; i++)
-            change();
+        change_often(100);
     sgc_a32_store_rel(&ending, 1);
     for (int i = 0; i < ASSISTANTS; i++)
         GC_pthread_join(thread[i], NULL);
@@ -174,23 +176,22 @@ static bool all_are_out(void)
     bool out;
 
     sgc_gc_lock_acquire(sgc_mutator_self());
-    sgc_concurrent_hold();
+    sgc_lead_hold();
     out = sgc_a32_load_acq(&sgc_cycle.team.state) == 0;
-    sgc_concurrent_release();
+    sgc_lead_release();
     sgc_gc_lock_release();
     return out;
 }
 
 static int held(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     int times = 0, wrong = 0;
 
     if (!begin())
         return CHILD_SKIPS;
     while (times < 30 && sgc_clock_ns() < until) {
-        for (int i = 0; i < 20; i++)
-            change();
+        change_often(20);
         if (!helper_is_inside())
             continue;
         wrong += !all_are_out();
@@ -202,7 +203,7 @@ static int held(void)
 
 static int collect_in_child(void)
 {
-    uint64_t until = patience(), now = sgc_cycles_finished();
+    uint64_t until = world_patience(), now = sgc_cycles_finished();
 
     while (sgc_cycles_finished() < now + 2 && sgc_clock_ns() < until)
         change();
@@ -211,15 +212,14 @@ static int collect_in_child(void)
 
 static int forks(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     int forked = 0;
 
     GC_set_handle_fork(1);
     if (TEST_SANITIZED || !begin())     /* sanitizers do not survive a fork beside other threads */
         return CHILD_SKIPS;
     while (forked < 3 && sgc_clock_ns() < until) {
-        for (int i = 0; i < 20; i++)
-            change();
+        change_often(20);
         if (!helper_is_inside())
             continue;
         forked++;
@@ -232,7 +232,7 @@ static int forks(void)
 /* The statistics look at the markers' stacks, which they own while they mark. */
 static int statistics(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     int times = 0;
 
     if (!begin())
@@ -240,8 +240,7 @@ static int statistics(void)
     while (times < LOOKS && sgc_clock_ns() < until) {
         struct SGC_stats stats;
 
-        for (int i = 0; i < 10; i++)
-            change();
+        change_often(10);
         if (sgc_concurrent_marks() && SGC_get_stats(&stats, sizeof stats) == sizeof stats)
             times++;
     }

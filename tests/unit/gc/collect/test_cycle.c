@@ -2,9 +2,8 @@
 /*
  * gc/collect/cycle.c: a cycle's phases, the GC lock, and the reasons for which there is none.
  *
- * Also: gc/collect/phases.c, gc/collect/allocate.c, gc/threads/gc_lock.c.
+ * Also: gc/collect/collect.c, gc/collect/allocate.c, gc/threads/gc_lock.c.
  */
-#include <stdlib.h>
 
 #include "gc/events/events.h"
 #include "gc/collect/background.h"
@@ -17,13 +16,13 @@
 static struct sgc_cycle_record last;
 static int ends, wrong_sums, wrong_order, stage;
 
-static void at_start(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
+static void at_start(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
     stage = 1;
 }
 
 #define DEFINE_STAGE(name, number) \
-    static void name(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r) \
+    static void name(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r) \
     { \
         wrong_order += stage++ != number || !sgc_world_stopped(); \
     }
@@ -32,9 +31,8 @@ DEFINE_STAGE(at_stopped, 1)
 DEFINE_STAGE(at_marked, 2)
 DEFINE_STAGE(at_flipped, 3)
 
-static void at_end(void *unused, const struct sgc_cycle_record *r)
+static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
 {
-    (void)unused;
     wrong_order += stage++ != 4 || sgc_world_stopped() || !sgc_gc_lock_held();
     wrong_sums += !sgc_cycle_check(r);
     last = *r;
@@ -58,21 +56,21 @@ static void test_record(void)
     tap_ok(wrong_sums == 0, "the phases of each sum up to its pause");
     tap_ok(wrong_order == 0, "the events come in order, the world stopped in the right ones");
     tap_ok(last.cycle == before + 20 && last.reason == SGC_REASON_EXPLICIT, "number and reason");
-    tap_ok(last.marked_bytes >= 1 << 20 && last.marked_objects >= 1, "what is live was marked");
-    tap_ok(last.live_bytes_before >= last.live_bytes_after && last.heap_bytes >= last.marked_bytes, "sizes make sense");
-    tap_ok(last.root_bytes > 0, "roots were scanned");
+    tap_ok(last.marked.bytes >= 1 << 20 && last.marked.objects >= 1, "what is live was marked");
+    tap_ok(last.heap.live_bytes_before >= last.heap.live_bytes_after && last.heap.bytes >= last.marked.bytes,
+           "sizes make sense");
+    tap_ok(last.marked.root_bytes > 0, "roots were scanned");
     root = NULL;
     white_collect();
-    tap_ok(last.marked_bytes < 1 << 20, "and what is dead was not");
+    tap_ok(last.marked.bytes < 1 << 20, "and what is dead was not");
 }
 
 /* ---- no collection ---------------------------------------------------------------------------------------------- */
 
 static enum sgc_collect_result nested_result;
 
-static void collect_nested(void *unused, const struct sgc_cycle_record *r)
+static void collect_nested(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
-    (void)unused, (void)r;
     nested_result = sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
 }
 
@@ -104,14 +102,14 @@ static void test_disabled(void)
     tap_ok(sgc_collect_enable() && white_collect() == SGC_COLLECTED, "then it is enabled again");
 }
 
-static void disable(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
+static void disable(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
     sgc_collect_disable();
 }
 
 static enum sgc_collect_result late_result;
 
-static void collect_late(WHITE_UNUSED void *unused)
+static void collect_late(TEST_UNUSED void *unused)
 {
     late_result = sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
 }
@@ -219,7 +217,7 @@ static void test_marks_given_up(void)
 
 static sgc_a32_t through;
 
-static void go_through(WHITE_UNUSED void *unused)
+static void go_through(TEST_UNUSED void *unused)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
@@ -228,7 +226,7 @@ static void go_through(WHITE_UNUSED void *unused)
     sgc_gc_lock_release();
 }
 
-static void collect_limit(WHITE_UNUSED void *unused)
+static void collect_limit(TEST_UNUSED void *unused)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 

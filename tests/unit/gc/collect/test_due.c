@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/due.c: threads that allocate faster than a mark beside them gets on assist and stall, so that cycles end and the
- * heap stays small, with many threads on few processors, too; and a thread with the allocation lock waits for nobody.
- *
- * Also: gc/collect/assists.c.
+ * gc/collect/collect.c: threads that allocate faster than a mark beside them gets on assist and
+ * stall, so that cycles end and the heap stays small, with many threads on few processors, too;
+ * and a thread with the allocation lock waits for nobody.
  */
-#include "gc/collect/due.h"
+#include "gc/collect/collect.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define GC_THREADS 1
@@ -58,7 +55,7 @@ static bool is_whole(const struct node *n, size_t count)
 }
 
 /* Most of it is garbage at once; a ring of objects lives for a while. */
-static void *churn(WHITE_UNUSED void *arg)
+static void *churn(TEST_UNUSED void *arg)
 {
     uintptr_t **ring = GC_malloc(RING * sizeof *ring);
 
@@ -131,7 +128,7 @@ static void check_many_threads(void)
 
 /* ---- the allocation lock ---- */
 
-static void *allocate_much(WHITE_UNUSED void *arg)
+static void *allocate_much(TEST_UNUSED void *arg)
 {
     for (int i = 0; i < 400000; i++)
         if (GC_malloc(64) == NULL)

@@ -106,7 +106,7 @@ static void work_once(struct mixed_world *w, uint32_t *number)
 /* The parent is to know when the fault was found. */
 static sgc_a32_t *cycles;
 
-static void at_end(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
+static void at_end(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
     sgc_a32_add(cycles, 1);
 }

@@ -6,14 +6,12 @@
  * Each child has an alarm: one that hangs fails its check instead of the suite.
  */
 #include <signal.h>
-#include <sys/wait.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "alloc/free.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/page_supply.h"
-#include "gc/collect/fork.h"
+#include "gc/collect/start.h"
 #include "gc/collect/background.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
@@ -54,7 +52,7 @@ static bool chain_intact(const struct link *l)
 
 static sgc_a32_t thread_good;
 
-static void chain_in_thread(WHITE_UNUSED void *unused)
+static void chain_in_thread(TEST_UNUSED void *unused)
 {
     struct link *volatile own;
 
@@ -162,7 +160,7 @@ static void *fork_unregistered(void *unused)
     return unused;
 }
 
-static void fork_registered(WHITE_UNUSED void *unused)
+static void fork_registered(TEST_UNUSED void *unused)
 {
     struct link *volatile own = make_chain();
     result_of_fork = fork_and(use_heap);
@@ -229,7 +227,7 @@ static void check_beside(void (*body)(void *), const char *what)
 }
 
 /* As while a large object is being zeroed, a page set up, free pages given back to the system. */
-static void hold_pages(WHITE_UNUSED void *unused)
+static void hold_pages(TEST_UNUSED void *unused)
 {
     struct sgc_section *self = sgc_section_of(sgc_mutator_self());
     struct sgc_taken one;
@@ -248,7 +246,7 @@ static void hold_pages(WHITE_UNUSED void *unused)
 }
 
 /* Its cache is closed, its record still in the registry. */
-static void end_halfway(WHITE_UNUSED void *unused)
+static void end_halfway(TEST_UNUSED void *unused)
 {
     struct sgc_mutator *self = sgc_mutator_self();
 
@@ -314,11 +312,10 @@ static sgc_a32_t halted, go_on;
 static volatile long step, halt_at;
 
 /* Halts at the n-th instruction inside a section without a lock. */
-static void on_trap(int signal, siginfo_t *info, void *context)
+static void on_trap(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *context)
 {
     const ucontext_t *interrupted = context;
 
-    (void)signal, (void)info;
     if (!sgc_section_inside(&sgc_self->section) || sigismember(&interrupted->uc_sigmask, SIGUSR1) || ++step != halt_at)
         return;
     sgc_a32_store_rel(&halted, 1);
@@ -326,7 +323,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
         sgc_sleep_ns(100000);
 }
 
-static void allocate_stepwise(WHITE_UNUSED void *unused)
+static void allocate_stepwise(TEST_UNUSED void *unused)
 {
     struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
     void *victim;
@@ -386,9 +383,8 @@ static void test_every_instruction(void)
 
 /* ---- what cannot work ------------------------------------------------------------------------------------------------- */
 
-static void fork_in_callback(void *unused, const struct sgc_cycle_record *record)
+static void fork_in_callback(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *record)
 {
-    (void)unused, (void)record;
     if (record->cycle > 0) {
         pid_t child = fork();
         if (child == 0)

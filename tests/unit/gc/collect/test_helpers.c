@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/collect/cycle.c and gc/config/preset.c: helper threads come when they are asked for, as many as GC_MARKERS says; a
- * system that refuses some is reported once, and collections go on; presets give defaults, and contradictions are named.
+ * gc/collect/helpers.c and gc/config/preset.c: helper threads come when they are asked for, as
+ * many as GC_MARKERS says; a system that refuses some is reported once, and collections go on;
+ * presets give defaults, and contradictions are named.
  */
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS

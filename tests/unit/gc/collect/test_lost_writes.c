@@ -289,9 +289,9 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void at_end(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
+static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
 {
-    sgc_a32_add(&cycles, r->earlier_stops != 0);
+    sgc_a32_add(&cycles, r->concurrent.earlier_stops != 0);
 }
 
 static const struct sgc_listener listener = { .cycle_end = at_end };

@@ -2,24 +2,27 @@
 /*
  * System calls that are refused.  Each that the library makes when it starts, when a thread registers, when the world stops
  * and when it collects fails in turn, as the kernel or a sandbox's filter makes it fail, in a process of its own
- * (tests/lib/refused_run.h), from each of up to three moments on:
+ * (refused_run.c), from each of up to three moments on:
  *
  *   s   before the library starts
  *   r   before threads register
  *   c   before the first collection
  *
- * That process works (tests/lib/refused_threads.h): it holds objects from every kind of root, collects, and allocates over
- * what was freed.  Then either everything is right; or something was refused to the program and it was told: NULL by way of
- * the hook for memory, an error from GC_pthread_create or fork, a message, said once, that no collection is made or that
- * the collector cannot start.  Whatever is lost or damaged, a crash, or a process that does not come to its end fails.  So
- * does a row whose call was not made in one of its moments: it shows nothing.
+ * That process works (refused_threads.c): it holds objects from every kind of root, collects, and
+ * allocates over what was freed.  Then either everything is right; or something was refused to the
+ * program and it was told: NULL by way of the hook for memory, an error from GC_pthread_create or
+ * fork, a message, said once, that no collection is made or that the collector cannot start.
+ * Whatever is lost or damaged, a crash, or a process that does not come to its end fails.  So does
+ * a row whose call was not made in one of its moments: it shows nothing.
  *
  * Left out are waking by futex and setting signal masks back, without which the C library's own threads cannot go on either,
  * and calls that only the C library makes.
  */
-#include "tests/lib/refused_run.h"
+#include "tests/unit/gc/collect/refused.h"
 
 #include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "tests/lib/module.h"
 #include "tests/lib/sanitized.h"

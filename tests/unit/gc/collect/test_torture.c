@@ -5,7 +5,6 @@
  */
 #include "gc/collect/torture.h"
 #include "tests/lib/child.h"
-#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 #include "sgc.h"
 
@@ -39,7 +38,7 @@ static long count(const struct tree *t, long depth)
 
 static sgc_a32_t good;
 
-static void work(WHITE_UNUSED void *unused)
+static void work(TEST_UNUSED void *unused)
 {
     struct tree *volatile t;
 

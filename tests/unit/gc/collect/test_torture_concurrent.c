@@ -26,20 +26,20 @@ static uint32_t wanted = SHORT_CYCLES, seconds = SHORT_SECONDS, threads = 3;
 
 static sgc_a32_t begun, in_one_stop, beside, finished_by_others, stops, steps_done;
 
-static void at_start(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
+static void at_start(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
     sgc_a32_add(&begun, 1);
 }
 
-static void at_resumed(WHITE_UNUSED void *unused, WHITE_UNUSED const struct sgc_cycle_record *r)
+static void at_resumed(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
     sgc_a32_add(&stops, 1);
 }
 
-static void at_end(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
+static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
 {
-    sgc_a32_add(r->earlier_stops == 0 ? &in_one_stop : &beside, 1);
-    if (r->earlier_stops != 0 && r->reason != SGC_REASON_ALLOCATION)
+    sgc_a32_add(r->concurrent.earlier_stops == 0 ? &in_one_stop : &beside, 1);
+    if (r->concurrent.earlier_stops != 0 && r->reason != SGC_REASON_ALLOCATION)
         sgc_a32_add(&finished_by_others, 1);
 }
 

@@ -114,15 +114,14 @@ static int free_in_stop(void)
 
 static sgc_a32_t cycles, stops;
 
-static void at_resumed(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
+static void at_resumed(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
-    (void)r;
     sgc_a32_add(&stops, 1);
 }
 
-static void at_end(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
+static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
 {
-    if (r->earlier_stops != 0)
+    if (r->concurrent.earlier_stops != 0)
         sgc_a32_add(&cycles, 1);
 }
 
@@ -190,11 +189,10 @@ static void look_at_marks(void)
 }
 
 /* Its first object is kept by a date, the others by that. */
-static void make_chain(void *unused)
+static void make_chain(TEST_UNUSED void *unused)
 {
     void **first = NULL;
 
-    (void)unused;
     for (int i = 0; i < LONG_CHAIN; i++) {
         void **link = GC_malloc(32);
         link[0] = first;
@@ -291,9 +289,8 @@ static GC_ref_kind pointed_at_by(uintptr_t object)
 
 static bool right_step;
 
-static void look_at_step(const struct SGC_step *step, void *unused)
+static void look_at_step(const struct SGC_step *step, TEST_UNUSED void *unused)
 {
-    (void)unused;
     right_step = step->number == 0 && (uintptr_t)step->word == (uintptr_t)&layer.date[LAYER_DATES / 2] &&
                  step->thread == sgc_thread_id();
 }

@@ -6,7 +6,6 @@
  */
 #include "gc/collect/write_watch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <linux/userfaultfd.h>
@@ -23,28 +22,6 @@
 
 /* ---- refused at the start ---- */
 
-static int no_call(void)
-{
-    return refuse_call(SYS_userfaultfd) ? whole_run(STOPPED) : CHILD_SKIPS;
-}
-
-static int no_such_call(void)
-{
-    return refuse_in_all(SYS_userfaultfd, 0, O_CLOEXEC | 1, ENOSYS) ? whole_run(STOPPED) : CHILD_SKIPS;
-}
-
-static int no_protection(void)
-{
-    return refuse_in_all(SYS_ioctl, 1, (uint32_t)UFFDIO_API, EINVAL) ? whole_run(STOPPED) : CHILD_SKIPS;
-}
-
-#define PAGEMAP_SCAN_ORDER ((uint32_t)_IOWR('f', 16, uint64_t[12]))
-
-static int no_scan(void)
-{
-    return refuse_in_all(SYS_ioctl, 1, PAGEMAP_SCAN_ORDER, ENOTTY) ? whole_run(STOPPED) : CHILD_SKIPS;
-}
-
 static void limit_descriptors(rlim_t most)
 {
     struct rlimit limit;
@@ -54,11 +31,11 @@ static void limit_descriptors(rlim_t most)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int no_descriptors(void)
+static bool no_descriptors(void)
 {
     struct rlimit none = { 3, 3 };
 
-    return setrlimit(RLIMIT_NOFILE, &none) == 0 ? whole_run(STOPPED) : CHILD_SKIPS;
+    return setrlimit(RLIMIT_NOFILE, &none) == 0;
 }
 
 /* Nobody asks again. */
@@ -72,12 +49,10 @@ static int few_descriptors_at_first(void)
     return status != 0 ? status : end(BESIDE);
 }
 
-static int no_proc(void)
+static bool no_proc(void)
 {
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("none", "/proc", "tmpfs", 0, NULL) != 0)
-        return CHILD_SKIPS;
-    return whole_run(STOPPED);
+    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", "/proc", "tmpfs", 0, NULL) == 0;
 }
 
 /* Another user's process: its own files in /proc are root's. */
@@ -86,47 +61,23 @@ static bool become_nobody(void)
     return getuid() == 0 && setresuid(65534, 65534, 65534) == 0 && access("/proc/self/pagemap", R_OK) != 0;
 }
 
-static int other_user(void)
-{
-    return become_nobody() ? whole_run(STOPPED) : CHILD_SKIPS;
-}
+#define PAGEMAP_SCAN_ORDER ((uint32_t)_IOWR('f', 16, uint64_t[12]))
 
-static int stopped(void)
-{
-    return whole_run(STOPPED);
-}
-
-static int either(void)
-{
-    return whole_run(EITHER);
-}
-
-static int soft_dirty_bits_instead(void)
-{
-    return refuse_call(SYS_userfaultfd) ? whole_run(BESIDE) : CHILD_SKIPS;
-}
+/* False: it cannot be refused here. */
+#define AT_THE_START(refused, reason)                                                                                       \
+    says_of((refused) ? whole_run(STOPPED) : CHILD_SKIPS,                                                                   \
+            "SGC_DIRTY=async does not work here: " reason "; collections stop the program", "at the start, %s", reason)
 
 static void test_start(void)
 {
-    static const char mode[] = "SGC_DIRTY=async does not work here: ";
-    char message[160];
-    static const struct row {
-        int (*body)(void);
-        const char *reason;
-    } rows[] = {
-        { no_call, "userfaultfd: Operation not permitted" },
-        { no_such_call, "userfaultfd: Function not implemented" },
-        { no_protection, "asynchronous write protection by userfaultfd: Invalid argument" },
-        { no_scan, "PAGEMAP_SCAN: Inappropriate ioctl for device" },
-        { no_descriptors, "userfaultfd: Too many open files" },
-        { no_proc, "/proc/self/pagemap: No such file or directory" },
-        { other_user, "/proc/self/pagemap: Permission denied" },
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(message, sizeof message, "%s%s; collections stop the program", mode, rows[i].reason);
-        says(rows[i].body, message, "at the start, %s", rows[i].reason);
-    }
+    AT_THE_START(refuse_call(SYS_userfaultfd), "userfaultfd: Operation not permitted");
+    AT_THE_START(refuse_in_all(SYS_userfaultfd, 0, O_CLOEXEC | 1, ENOSYS), "userfaultfd: Function not implemented");
+    AT_THE_START(refuse_in_all(SYS_ioctl, 1, (uint32_t)UFFDIO_API, EINVAL),
+                 "asynchronous write protection by userfaultfd: Invalid argument");
+    AT_THE_START(refuse_in_all(SYS_ioctl, 1, PAGEMAP_SCAN_ORDER, ENOTTY), "PAGEMAP_SCAN: Inappropriate ioctl for device");
+    AT_THE_START(no_descriptors(), "userfaultfd: Too many open files");
+    AT_THE_START(no_proc(), "/proc/self/pagemap: No such file or directory");
+    AT_THE_START(become_nobody(), "/proc/self/pagemap: Permission denied");
     says(few_descriptors_at_first, "SGC_DIRTY=async does not work here: userfaultfd: Too many open files",
          "no descriptors at the start, and some later");
 }
@@ -139,24 +90,9 @@ static bool orders_refused(void)
            refuse_in_all(SYS_ioctl, 1, (uint32_t)UFFDIO_API, EPERM);
 }
 
-static int later_filter(void)
-{
-    return disturbed(true, orders_refused, STOPPED);
-}
-
 static bool barrier_refused(void)
 {
     return refuse_in_all(SYS_membarrier, 0, MEMBARRIER_CMD_PRIVATE_EXPEDITED, EPERM);
-}
-
-static int later_no_barrier(void)
-{
-    return disturbed(true, barrier_refused, STOPPED);
-}
-
-static int later_no_barrier_between(void)
-{
-    return disturbed(false, barrier_refused, STOPPED);
 }
 
 enum { FD_MAX = 512 };
@@ -236,9 +172,6 @@ static int descriptors(bool in_the_middle)
     return replace_descriptors() && fork_works(BESIDE, theirs_untouched) && theirs_untouched() ? 0 : 6;
 }
 
-static int descriptors_middle(void) { return descriptors(true); }
-static int descriptors_between(void) { return descriptors(false); }
-
 static bool all_descriptors_lost(void)
 {
     for (int n = 3; n < FD_MAX; n++)
@@ -259,9 +192,6 @@ static int lost_and_found(bool asks)
         GC_enable_incremental();
     return end(BESIDE);
 }
-
-static int lost_for_some_time(void) { return lost_and_found(false); }
-static int lost_until_asked(void) { return lost_and_found(true); }
 
 static int later_other_user(void)
 {
@@ -300,20 +230,22 @@ static void test_barrier(void)
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         setenv("SGC_DIRTY", sources[i], 1);
         snprintf(message, sizeof message, "SGC_DIRTY=%s does not work any more: membarrier; collections stop", sources[i]);
-        says(later_no_barrier, message, "SGC_DIRTY=%s, and no barrier from the middle of a cycle on", sources[i]);
-        says(later_no_barrier_between, message, "or from between two cycles on");
+        says_of(disturbed(true, barrier_refused, STOPPED), message,
+                "SGC_DIRTY=%s, and no barrier from the middle of a cycle on", sources[i]);
+        says_of(disturbed(false, barrier_refused, STOPPED), message, "or from between two cycles on");
     }
 }
 
 static void test_middle(void)
 {
-    says(later_filter, "SGC_DIRTY=async does not work any more: ", "a filter of system calls that is set up later");
-    says(descriptors_middle, NULL, "all descriptors closed and used anew in the middle of a cycle");
-    says(descriptors_between, NULL, "and between cycles");
-    says(lost_for_some_time, "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
-         "all closed, and none to be had for some time");
-    says(lost_until_asked, "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
-         "or until the program asks again");
+    says_of(disturbed(true, orders_refused, STOPPED), "SGC_DIRTY=async does not work any more: ",
+            "a filter of system calls that is set up later");
+    says_of(descriptors(true), NULL, "all descriptors closed and used anew in the middle of a cycle");
+    says_of(descriptors(false), NULL, "and between cycles");
+    says_of(lost_and_found(false), "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
+            "all closed, and none to be had for some time");
+    says_of(lost_and_found(true), "SGC_DIRTY=async does not work any more: userfaultfd: Too many open files",
+            "or until the program asks again");
     says(later_other_user, NULL, "another user in the middle of a cycle");
     says(fork_of_other_user, "SGC_DIRTY=async does not work any more: /proc/self/pagemap: Permission denied",
          "whose child stops for its collections");
@@ -335,15 +267,14 @@ static int fails_now_and_then(void)
 
 static int writes_everything(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
 
     begin();
-    while (sgc_a32_load(&beside) < CYCLES && sgc_clock_ns() < until) {
-        for (uint32_t i = 0; i < NODES; i++)
-            *(volatile uintptr_t *)&table[i]->fill[WORDS - 1] = 0;
+    while (world_waits_for(CYCLES, until)) {
+        world_write_all(&world);
         change_often(300);
     }
-    return sgc_a32_load(&beside) >= CYCLES ? end(BESIDE) : 3;
+    return sgc_a32_load(&world_cycles.concurrent) >= CYCLES ? end(BESIDE) : 3;
 }
 
 /* Memory runs out in the middle of a cycle, more than once. */
@@ -377,8 +308,7 @@ static int enabled_by_many(void)
     begin();
     for (int i = 0; i < 4; i++)
         GC_pthread_create(&thread[i], NULL, enable, NULL);
-    for (int i = 0; i < 4; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread, 4);
     return end(BESIDE);
 }
 
@@ -391,7 +321,7 @@ static sgc_a32_t forked_enough;
 static void *open_and_close(void *arg)
 {
     while (sgc_a32_load(&forked_enough) == 0) {
-        if (!sgc_watch_open())
+        if (sgc_watch_open(false) != SGC_WATCH_OPEN)
             return arg;
         sgc_watch_after_fork();
     }
@@ -406,7 +336,7 @@ static int reopened_in_child(void)
     if (child == 0) {
         alarm(20);
         sgc_watch_after_fork();
-        _exit(!sgc_watch_open());
+        _exit(sgc_watch_open(false) != SGC_WATCH_OPEN);
     }
     waitpid(child, &status, 0);
     return status;
@@ -429,37 +359,37 @@ static int forks_between(void)
     return refused == NULL ? status : 2;
 }
 
-static void test_target(const char *target, int (*body)(void), const char *message)
+static void test_target(const char *target, const char *message)
 {
     setenv("GC_PAUSE_TIME_TARGET", target, 1);
-    says(body, message, "GC_PAUSE_TIME_TARGET=%s", target);
+    says_of(whole_run(EITHER), message, "GC_PAUSE_TIME_TARGET=%s", target);
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
 }
 
 static void test_settings(void)
 {
-    says(plain, NULL, "nothing goes wrong");
+    says_of(whole_run(BESIDE), NULL, "nothing goes wrong");
     says(writes_everything, NULL, "a program that writes all of its heap all the time");
     says(little_address_space, NULL, "little address space");
     says(locked_memory, NULL, "locked memory");
     setenv("GC_MAXIMUM_HEAP_SIZE", "32m", 1);
     child_ok(runs_out, "a limit of the heap that is met in the middle");
     unsetenv("GC_MAXIMUM_HEAP_SIZE");
-    test_target("1", either, NULL);
-    test_target("3600000", either, NULL);
-    test_target("-1", either, "GC_PAUSE_TIME_TARGET=-1");
-    test_target("2ms", either, "GC_PAUSE_TIME_TARGET=2ms");
-    test_target("1e9", either, "GC_PAUSE_TIME_TARGET=1e9");
+    test_target("1", NULL);
+    test_target("3600000", NULL);
+    test_target("-1", "GC_PAUSE_TIME_TARGET=-1");
+    test_target("2ms", "GC_PAUSE_TIME_TARGET=2ms");
+    test_target("1e9", "GC_PAUSE_TIME_TARGET=1e9");
     setenv("GC_FIND_LEAK", "1", 1);
-    says(stopped, "+SGC_MODE=concurrent: stop is used: GC_FIND_LEAK", "looking for leaks");
+    says_of(whole_run(STOPPED), "+SGC_MODE=concurrent: stop is used: GC_FIND_LEAK", "looking for leaks");
     unsetenv("GC_FIND_LEAK");
     setenv("SGC_MODE", "stop", 1);
     says(enabled_by_many, NULL, "several threads ask for it at once");
     setenv("SGC_DIRTY", "none", 1);
-    says(stopped, NULL, "a source, and no use for it");
+    says_of(whole_run(STOPPED), NULL, "a source, and no use for it");
     setenv("SGC_DIRTY", "auto", 1);
     setenv("GC_ENABLE_INCREMENTAL", "1", 1);
-    says(stopped, "GC_ENABLE_INCREMENTAL=1: 0 is used: SGC_MODE=stop is set", "both modes asked for");
+    says_of(whole_run(STOPPED), "GC_ENABLE_INCREMENTAL=1: 0 is used: SGC_MODE=stop is set", "both modes asked for");
     unsetenv("GC_ENABLE_INCREMENTAL");
     setenv("SGC_MODE", "concurrent", 1);
 }
@@ -494,7 +424,8 @@ int main(void)
         tap_skip_all("no source of written pages works here");
     setenv("SGC_DIRTY", "auto", 1);
     if (has_soft)
-        says(soft_dirty_bits_instead, "soft-dirty bits are used", "without userfaultfd soft-dirty bits are used");
+        says_of(refuse_call(SYS_userfaultfd) ? whole_run(BESIDE) : CHILD_SKIPS, "soft-dirty bits are used",
+                "without userfaultfd soft-dirty bits are used");
     if (!has_async)
         return tap_done();
     setenv("SGC_DIRTY", has_soft ? "async" : "auto", 1);        /* what comes next is refused, and nothing takes its place */

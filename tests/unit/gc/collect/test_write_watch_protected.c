@@ -10,6 +10,7 @@
 
 #include "tests/lib/failing_calls.h"
 #include "tests/lib/moving.h"
+#include "tests/lib/random.h"
 
 static bool use_up_mappings(void)
 {
@@ -23,7 +24,7 @@ static bool use_up_mappings(void)
 
 static sgc_a32_t warnings;
 
-static void note_warning(WHITE_UNUSED char *text, WHITE_UNUSED GC_word number)
+static void note_warning(TEST_UNUSED char *text, TEST_UNUSED GC_word number)
 {
     sgc_a32_add(&warnings, 1);
 }
@@ -32,7 +33,7 @@ static void note_warning(WHITE_UNUSED char *text, WHITE_UNUSED GC_word number)
  * would need memory of its own. */
 static int mappings(void)
 {
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     int status;
 
     setenv("SGC_VERIFY", "nothing", 1);
@@ -55,11 +56,6 @@ static bool install_handler(void)
     struct sigaction action = { .sa_sigaction = chain, .sa_flags = SA_SIGINFO };
 
     return sigaction(SIGSEGV, &action, &below_ours) == 0;
-}
-
-static int later_handler(void)
-{
-    return disturbed(true, install_handler, STOPPED);
 }
 
 /* A coroutine on a stack that is an object, as its only user and with signals on it, in each phase. */
@@ -98,7 +94,7 @@ static void coroutine(void)
 static int stack_in_heap(void)
 {
     enum { BYTES = 256 << 10 };
-    uint64_t until = patience();
+    uint64_t until = world_patience();
 
     begin();
     GC_get_my_stackbottom(&first_bottom);
@@ -107,7 +103,7 @@ static int stack_in_heap(void)
     getcontext(&second);
     second.uc_stack = (stack_t){ .ss_sp = coroutine_stack, .ss_size = BYTES };
     makecontext(&second, coroutine, 0);
-    while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until)
+    while (world_waits_for(2 * CYCLES, until))
         switch_to(&first, &second, (char *)coroutine_stack + BYTES);
     coroutine_ends = true;
     switch_to(&first, &second, (char *)coroutine_stack + BYTES);
@@ -127,13 +123,13 @@ static int reads_into_atomic(void)
 {
     enum { BUFFERS = 40 };
     static char *buffer[BUFFERS];
-    uint64_t until = patience();
+    uint64_t until = world_patience();
     int zero = open("/dev/zero", O_RDONLY);
 
     begin();
     for (int i = 0; i < BUFFERS; i++)
         buffer[i] = new_buffer(i % 2 != 0 ? 1000 : 100000);
-    while (sgc_a32_load(&beside) < 2 * CYCLES && sgc_clock_ns() < until) {
+    while (world_waits_for(2 * CYCLES, until)) {
         char *new = new_buffer(3000);
 
         change_often(100);
@@ -142,7 +138,7 @@ static int reads_into_atomic(void)
                 return 5;
         if (read(zero, new, 3000) != 3000)
             return 6;
-        buffer[below(BUFFERS)] = new;
+        buffer[random_below(&world.random, BUFFERS)] = new;
     }
     return end(BESIDE);
 }
@@ -209,15 +205,15 @@ int main(void)
     setenv("SGC_VERIFY", "marks", 1);
     setenv("SGC_DIRTY", "mprotect", 1);
     tap_plan(0);
-    says(plain, NULL, "nothing goes wrong");
+    says_of(whole_run(BESIDE), NULL, "nothing goes wrong");
     says(stops_the_lead, NULL, "threads that collect all the time");
     child_ok(fails_now_and_then, "one call in fifty fails");
     says(reads_into_atomic, NULL, "system calls that write into objects without pointers");
     says(forks, NULL, "%d forks, most of them in the middle of cycles", FORKS);
     says(stack_in_heap, NULL, "a coroutine's stack in the heap, and signals");
     says(mappings, NULL, "a program that has as many mappings as there may be is told");
-    says(later_handler, "SGC_DIRTY=mprotect does not work any more: another handler of SIGSEGV",
-         "a handler of SIGSEGV that is installed later");
+    says_of(disturbed(true, install_handler, STOPPED), "SGC_DIRTY=mprotect does not work any more: another handler of SIGSEGV",
+            "a handler of SIGSEGV that is installed later");
     says(little_address_space, NULL, "little address space");
     says(locked_memory, NULL, "locked memory");
     return tap_done();

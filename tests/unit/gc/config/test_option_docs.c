@@ -6,8 +6,6 @@
  *     test_option_docs            compares (a TAP test)
  *     test_option_docs --print    prints the two tables
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gc/config/option_table.h"

@@ -3,7 +3,7 @@
  * From the options to the heap: SGC_PAGE_POLICY and SGC_LPS_K, and what is said when they contradict each other.
  */
 #include "alloc/page_supply.h"
-#include "platform/topology.h"
+#include "platform/nodes/topology.h"
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
 

@@ -145,9 +145,8 @@ static void count_grown(void *context, size_t bytes)
     sgc_aw_add_relaxed(context, bytes);
 }
 
-static void *fire_events(void *unused)
+static void *fire_events(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < EVENTS; i++)
         SGC_EVENT(heap_grown, (size_t)1);
     return NULL;
@@ -200,8 +199,8 @@ static bool random_cycle(unsigned *seed, struct sgc_cycle_record *record)
     }
     sgc_cycle_phase(record, SGC_PHASE_RESUME);
     for (int i = 0; i < SGC_PHASES; i++)
-        sum += record->phase_ns[i];
-    return sum == sgc_cycle_pause_ns(record) && sum == record->resumed_ns - record->stop_begin_ns && sum > 0;
+        sum += record->times.phase_ns[i];
+    return sum == sgc_cycle_pause_ns(record) && sum == record->times.resumed_ns - record->times.stop_begin_ns && sum > 0;
 }
 
 static void check_record(void)
@@ -214,14 +213,15 @@ static void check_record(void)
         right &= random_cycle(&seed, &record);
     tap_ok(right, "the sum of the parts equals the pause, whatever their order and number");
     sgc_cycle_begin(&record, 3, SGC_REASON_FORK);
-    tap_ok(record.cycle == 3 && record.reason == SGC_REASON_FORK && record.request_ns != 0 && record.marked_bytes == 0 &&
-           record.stop_begin_ns == 0, "a new record");
+    tap_ok(record.cycle == 3 && record.reason == SGC_REASON_FORK && record.times.request_ns != 0 && record.marked.bytes == 0 &&
+           record.times.stop_begin_ns == 0, "a new record");
     sgc_cycle_stop_begin(&record);
     sgc_cycle_phase(&record, SGC_PHASE_STOP);
     pass_time(100000);
     sgc_cycle_phase(&record, SGC_PHASE_MARK);
-    tap_ok(record.stopped_ns - record.stop_begin_ns == record.phase_ns[SGC_PHASE_STOP] && record.resumed_ns == 0 &&
-           record.phase_ns[SGC_PHASE_MARK] > 0 && record.phase_ns[SGC_PHASE_ROOTS] == 0, "time to stop is a part");
+    tap_ok(record.times.stopped_ns - record.times.stop_begin_ns == record.times.phase_ns[SGC_PHASE_STOP] &&
+           record.times.resumed_ns == 0 && record.times.phase_ns[SGC_PHASE_MARK] > 0 &&
+           record.times.phase_ns[SGC_PHASE_ROOTS] == 0, "time to stop is a part");
     sgc_cycle_phase(&record, SGC_PHASE_RESUME);
     tap_ok(sgc_cycle_check(&record), "a finished record is in order");
 }
@@ -239,7 +239,7 @@ static void check_failed_stop(void)
     sgc_cycle_stop_begin(&record);
     sgc_cycle_phase(&record, SGC_PHASE_STOP);
     sgc_cycle_phase(&record, SGC_PHASE_RESUME);
-    tap_ok(sgc_cycle_check(&record) && record.earlier_stops == 0, "stops that failed leave nothing behind");
+    tap_ok(sgc_cycle_check(&record) && record.concurrent.earlier_stops == 0, "stops that failed leave nothing behind");
 }
 
 static void check_the_check(void)
@@ -253,11 +253,11 @@ static void check_the_check(void)
     sgc_cycle_phase(&right, SGC_PHASE_STOP);
     tap_ok(!sgc_cycle_check(&right), "a record without an end is not");
     sgc_cycle_phase(&right, SGC_PHASE_RESUME);
-    record = right, record.phase_ns[SGC_PHASE_FLIP]++;
+    record = right, record.times.phase_ns[SGC_PHASE_FLIP]++;
     tap_ok(!sgc_cycle_check(&record), "nor one whose parts have a gap");
-    record = right, record.request_ns = right.resumed_ns + 1;
+    record = right, record.times.request_ns = right.times.resumed_ns + 1;
     tap_ok(!sgc_cycle_check(&record), "nor one requested after its end");
-    record = right, record.stopped_ns = right.resumed_ns + 1;
+    record = right, record.times.stopped_ns = right.times.resumed_ns + 1;
     tap_ok(!sgc_cycle_check(&record), "nor one that stopped after its end");
     record = right, record.reason = SGC_REASONS;
     tap_ok(!sgc_cycle_check(&record), "nor one without a reason");

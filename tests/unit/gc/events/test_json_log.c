@@ -2,18 +2,14 @@
 /*
  * SGC_LOG_JSON and GC_LOG_FILE: the format against python's JSON reader and doc/log-format.md, file names,
  * forks, and files that cannot be opened or written or are taken away.
- *
- * Also: gc/events/log_file.c.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mount.h>
 
 #include "gc/events/json_log.h"
-#include "gc/events/log_file.h"
 #include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "gc/events/stats.h"
@@ -57,8 +53,8 @@ static void end_cycle(uint64_t cycle)
     sgc_cycle_stop_begin(&record);
     for (int i = 0; i < SGC_PHASES; i++)
         sgc_cycle_phase(&record, (enum sgc_phase)i);
-    record.marked_bytes = UINT64_MAX;
-    record.threads_stopped = 3;
+    record.marked.bytes = UINT64_MAX;
+    record.threads.stopped = 3;
     SGC_EVENT(cycle_end, &record);
 }
 
@@ -157,7 +153,7 @@ static void check_longest(void)
 static bool name_is(const char *name, const char *wanted)
 {
     char buffer[32];
-    return sgc_log_file_name(name, 1234, buffer, sizeof buffer) && strcmp(buffer, wanted) == 0;
+    return sgc_log_file_name(name, 1234, NULL, buffer, sizeof buffer) && strcmp(buffer, wanted) == 0;
 }
 
 static void check_names(void)
@@ -167,8 +163,10 @@ static void check_names(void)
     tap_ok(name_is("a", "a") && name_is("%p", "1234") && name_is("x%p.%p%", "x1234.1234%") && name_is("%d%%p", "%d%1234"),
            "%%p becomes the process id");
     tap_ok(
-        sgc_log_file_name("abc%p", 1234, buffer, sizeof buffer) && !sgc_log_file_name("abcd%p", 1234, buffer, sizeof buffer) &&
-            !sgc_log_file_name("abcdefgh", 1, buffer, sizeof buffer) && sgc_log_file_name("abcdefg", 1, buffer, sizeof buffer),
+        sgc_log_file_name("abc%p", 1234, NULL, buffer, sizeof buffer) &&
+            !sgc_log_file_name("abcd%p", 1234, NULL, buffer, sizeof buffer) &&
+            !sgc_log_file_name("abcdefgh", 1, NULL, buffer, sizeof buffer) &&
+            sgc_log_file_name("abcdefg", 1, NULL, buffer, sizeof buffer),
         "a name must fit");
     start(folder_path("n-%p.json"), NULL);
     end_cycle(1);

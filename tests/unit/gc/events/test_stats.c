@@ -3,26 +3,18 @@
  * Statistics: percentiles against sorting, sums against the records they were made of, reading
  * beside writing, and what is printed.
  */
-#include <string.h>
 
 #include "gc/events/histogram.h"
 #include "gc/config/option_set.h"
 #include "gc/config/option_table.h"
 #include "gc/events/stats.h"
 #include "tests/lib/capture.h"
+#include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 
 /* ---- the histogram ------------------------------------------------------------------------------------ */
 
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_word(void)           /* xorshift */
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
+static uint64_t seed = 88172645463325252u;
 
 static double larger(double a, double b)
 {
@@ -43,7 +35,7 @@ static void check_buckets(void)
 
     for (int i = 0; i < 300000; i++) {
         uint64_t value = i < 126 ? (UINT64_C(1) << (i / 3)) + (uint64_t)(i % 3) - 1
-                                 : random_word() >> (64 - SGC_HISTOGRAM_TOP + (int)(random_word() % 40));
+                                 : random_word(&seed) >> (64 - SGC_HISTOGRAM_TOP + (int)(random_word(&seed) % 40));
         unsigned index = sgc_histogram_index(value);
         worst = larger(worst, relative_error(sgc_histogram_middle(index), value));
         ascending &= sgc_histogram_index(value + 1) - index <= 1 && index < SGC_HISTOGRAM_BUCKETS;
@@ -67,14 +59,14 @@ static int compare(const void *a, const void *b)
 
 static uint64_t draw(int distribution)
 {
-    double u = (double)(random_word() >> 11) / 9007199254740992.0;     /* 0 to 1 */
+    double u = (double)(random_word(&seed) >> 11) / 9007199254740992.0;     /* 0 to 1 */
 
     switch (distribution) {
-    case 0: return 1000 + random_word() % 1000000;                      /* even */
+    case 0: return 1000 + random_word(&seed) % 1000000;                      /* even */
     case 1: return (uint64_t)(20000 / (1.0001 - u));                    /* a long tail */
-    case 2: return random_word() >> (24 + random_word() % 39);          /* over all powers */
-    case 3: return random_word() % 50 == 0 ? 30000000 : 40000;          /* two peaks */
-    case 4: return random_word() % 40;                                  /* tiny */
+    case 2: return random_word(&seed) >> (24 + random_word(&seed) % 39);      /* over all powers */
+    case 3: return random_word(&seed) % 50 == 0 ? 30000000 : 40000;          /* two peaks */
+    case 4: return random_word(&seed) % 40;                                  /* tiny */
     default: return 123456;                                             /* always the same */
     }
 }
@@ -124,18 +116,18 @@ static struct sgc_cycle_record make_record(uint64_t n)
 {
     struct sgc_cycle_record record = {
         .cycle = n, .reason = (enum sgc_reason)(n % SGC_REASONS),
-        .request_ns = 1000 * n, .stop_begin_ns = 1000 * n + 5,
-        .clear_ns = 2 * n, .threads_stopped = n % 7, .threads_blocked = n % 3,
-        .root_bytes = 11 * n, .marked_objects = 13 * n, .marked_bytes = 17 * n, .live_bytes_before = 23 * n,
-        .live_bytes_after = 19 * n, .heap_bytes = 100 * n, .free_bytes = 29 * n, .returned_bytes = 31 * n,
-        .allocated_bytes = 37 * n, .rescans = n % 5, .mark_stack_depth = n,
+        .times.request_ns = 1000 * n, .times.stop_begin_ns = 1000 * n + 5,
+        .times.clear_ns = 2 * n, .threads.stopped = n % 7, .threads.blocked = n % 3,
+        .marked.root_bytes = 11 * n, .marked.objects = 13 * n, .marked.bytes = 17 * n, .heap.live_bytes_before = 23 * n,
+        .heap.live_bytes_after = 19 * n, .heap.bytes = 100 * n, .heap.free_bytes = 29 * n, .heap.returned_bytes = 31 * n,
+        .heap.allocated_bytes = 37 * n, .marked.rescans = n % 5, .marked.stack_depth = n,
     };
     uint64_t sum = 0;
 
     for (int i = 0; i < SGC_PHASES; i++)
-        sum += record.phase_ns[i] = n * (uint64_t)(i + 1);
-    record.stopped_ns = record.stop_begin_ns + record.phase_ns[SGC_PHASE_STOP];
-    record.resumed_ns = record.stop_begin_ns + sum;
+        sum += record.times.phase_ns[i] = n * (uint64_t)(i + 1);
+    record.times.stopped_ns = record.times.stop_begin_ns + record.times.phase_ns[SGC_PHASE_STOP];
+    record.times.resumed_ns = record.times.stop_begin_ns + sum;
     return record;
 }
 
@@ -178,9 +170,8 @@ static sgc_a32_t writing, reads;
 static uint64_t written;
 
 /* Ends cycles until the reader has read often enough beside it. */
-static void *write_cycles(void *unused)
+static void *write_cycles(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (; written < MOST_CYCLES && sgc_a32_load(&reads) < READS; written++) {
         struct sgc_cycle_record record = make_record(1);
         record.reason = SGC_REASON_EXPLICIT;
@@ -190,9 +181,8 @@ static void *write_cycles(void *unused)
     return NULL;
 }
 
-static void *count_memory(void *unused)
+static void *count_memory(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < COUNTS; i++) {
         SGC_EVENT(heap_grown, (size_t)3);
         SGC_EVENT(heap_returned, (size_t)2);
@@ -243,33 +233,33 @@ static void check_threads(void)
 static const struct sgc_cycle_record example = {
     .cycle = 12,
     .reason = SGC_REASON_ALLOCATION,
-    .request_ns = 1000000,
-    .stop_begin_ns = 1500000,
-    .stopped_ns = 1512000,
-    .resumed_ns = 1500000 + 1234567,
-    .phase_ns = { 12000, 1000, 0, 50000, 1100000, 0, 3000, 1567, 67000 },
-    .clear_ns = 300000,
-    .threads_stopped = 4,
-    .threads_blocked = 1,
-    .root_bytes = 3 << 20,
-    .marked_objects = 5000,
-    .marked_bytes = 23 << 20,
-    .live_bytes_before = 80 << 20,
-    .live_bytes_after = 23 << 20,
-    .heap_bytes = 128 << 20,
-    .free_bytes = 105 << 20,
-    .returned_bytes = 1 << 19,
-    .allocated_bytes = 60 << 20,
-    .rescans = 2,
-    .mark_stack_depth = 99,
-    .markers = 2,
-    .steals = 7,
-    .stolen = 31,
-    .pages_consumed_max = 2048,
-    .pages_taken = 9000,
-    .pages_fresh = 2100,
-    .pages_foreign = 333,
-    .pages_far = 21,
+    .times.request_ns = 1000000,
+    .times.stop_begin_ns = 1500000,
+    .times.stopped_ns = 1512000,
+    .times.resumed_ns = 1500000 + 1234567,
+    .times.phase_ns = { 12000, 1000, 0, 50000, 1100000, 0, 3000, 1567, 67000 },
+    .times.clear_ns = 300000,
+    .threads.stopped = 4,
+    .threads.blocked = 1,
+    .marked.root_bytes = 3 << 20,
+    .marked.objects = 5000,
+    .marked.bytes = 23 << 20,
+    .heap.live_bytes_before = 80 << 20,
+    .heap.live_bytes_after = 23 << 20,
+    .heap.bytes = 128 << 20,
+    .heap.free_bytes = 105 << 20,
+    .heap.returned_bytes = 1 << 19,
+    .heap.allocated_bytes = 60 << 20,
+    .marked.rescans = 2,
+    .marked.stack_depth = 99,
+    .marked.markers = 2,
+    .marked.steals = 7,
+    .marked.stolen = 31,
+    .pages.consumed_max = 2048,
+    .pages.taken = 9000,
+    .pages.fresh = 2100,
+    .pages.foreign = 333,
+    .pages.far = 21,
 };
 
 static const char first_line[] =

@@ -30,9 +30,8 @@ static size_t visited;
 static uintptr_t sum, last;
 static bool ascending;
 
-static void visit(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+static void visit(TEST_UNUSED void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
 {
-    (void)marker;
     visited++;
     sum += sgc_aw_load(unit);
     ascending &= address == block->base || address > last || visited == 1;

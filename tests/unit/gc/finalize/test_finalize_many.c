@@ -8,11 +8,10 @@
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "gc.h"
 
-#include "gc/finalize/finalize.h"
+#include "gc/finalize/register.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 
@@ -36,9 +35,8 @@ static void finalizer(void *object, void *data)
     too_early += (n->next != NULL && n->next->id != n->id - 1) || (data != NULL && (long)data != n->id);
 }
 
-static void ignore(void *object, void *data)
+static void ignore(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
-    (void)object, (void)data;
 }
 
 static bool lives(long i)

@@ -7,8 +7,8 @@
 
 #include <stdatomic.h>
 
-#include "gc/finalize/finalize.h"
-#include "platform/section.h"
+#include "gc/finalize/register.h"
+#include "platform/section/section.h"
 
 enum { THREADS = 4, MILLISECONDS = 1500, KEPT = 64 };
 
@@ -34,9 +34,8 @@ static void finalizer(void *p, void *data)
     GC_malloc(100);
 }
 
-static void forbidden(void *p, void *data)
+static void forbidden(TEST_UNUSED void *p, TEST_UNUSED void *data)
 {
-    (void)p, (void)data;
     atomic_fetch_add(&wrong, 1);
 }
 

@@ -21,22 +21,20 @@ static sigjmp_buf way_out;
 static volatile long step, jump_at;
 static long again;
 
-static void finalize(void *object, void *unused)
+static void finalize(void *object, TEST_UNUSED void *unused)
 {
     long *times = object;
 
-    (void)unused;
     again += ++*times > 1;
 }
 
 static const struct GC_finalizer_closure closure = { finalize, NULL };
 
 /* Not under a lock, where signals are blocked. */
-static void on_trap(int signal, siginfo_t *info, void *context)
+static void on_trap(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *context)
 {
     const ucontext_t *interrupted = context;
 
-    (void)signal, (void)info;
     if (sgc_section_inside(&sgc_self->section) && !sigismember(&interrupted->uc_sigmask, SIGUSR1) && ++step == jump_at)
         siglongjmp(way_out, 1);
 }
@@ -48,7 +46,7 @@ static void collect(void)
 }
 
 /* Most die; their slots are free after the next collection. */
-WHITE_NOINLINE static void make_some(void)
+TEST_NOINLINE static void make_some(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         row[i] = GC_finalized_malloc(BYTES, &closure);
@@ -60,7 +58,7 @@ WHITE_NOINLINE static void make_some(void)
 }
 
 /* False: it was not left, since it has fewer instructions. */
-WHITE_NOINLINE static bool left_at(long at)
+TEST_NOINLINE static bool left_at(long at)
 {
     step = 0;
     jump_at = at;

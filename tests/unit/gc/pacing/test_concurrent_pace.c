@@ -147,16 +147,17 @@ static void check_endo(void)
 static void check_waits(void)
 {
     struct sgc_cycle_record record;
+    const struct sgc_cycle_concurrent *c = &record.concurrent;
 
     sgc_concurrent_pace_waited(SGC_ASSIST, 200);
     sgc_concurrent_pace_waited(SGC_ASSIST, 300);
     sgc_concurrent_pace_waited(SGC_STALL, 7000);
     sgc_cycle_begin(&record, 1, SGC_REASON_ALLOCATION);
     sgc_concurrent_pace_fill(&record);
-    tap_ok(record.assists == 2 && record.assists_ns == 500 && record.longest_assist_ns == 300, "assists are counted");
-    tap_ok(record.stalls == 1 && record.stalls_ns == 7000 && record.longest_stall_ns == 7000, "and stalls");
+    tap_ok(c->assists == 2 && c->assists_ns == 500 && c->longest_assist_ns == 300, "assists are counted");
+    tap_ok(c->stalls == 1 && c->stalls_ns == 7000 && c->longest_stall_ns == 7000, "and stalls");
     sgc_concurrent_pace_fill(&record);
-    tap_ok(record.assists == 0 && record.longest_assist_ns == 0 && record.stalls_ns == 0, "for one cycle each");
+    tap_ok(c->assists == 0 && c->longest_assist_ns == 0 && c->stalls_ns == 0, "for one cycle each");
 }
 
 int main(void)

@@ -3,14 +3,12 @@
  * gc/pacing/pacing.c, gc/pacing/costs.c: how often cycles beside the program begin.  One that has been fast while it built what
  * lives, and allocates little from then on, has no more cycles for that than a quarter of a budget each asks for.
  */
-#include <stdlib.h>
 
 #include "gc/collect/concurrent.h"
 #include "gc/events/events.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
-#include "tests/lib/tap.h"
 #include "tests/lib/white.h"
 
 enum { LIVE_MB = 20, REQUESTS = 320, REQUESTS_MAX = 6400, REQUEST = 50, BYTES = 1000, CYCLES = 3 };
@@ -19,13 +17,13 @@ enum { LIVE_MB = 20, REQUESTS = 320, REQUESTS_MAX = 6400, REQUEST = 50, BYTES = 
 static sgc_a32_t cycles, beside, early;
 
 /* The budget is at least a third of what lives: what is allocated has no pointer-free part. */
-static void on_cycle_end(WHITE_UNUSED void *context, const struct sgc_cycle_record *record)
+static void on_cycle_end(TEST_UNUSED void *context, const struct sgc_cycle_record *record)
 {
     sgc_a32_add(&cycles, 1);
-    if (record->earlier_stops == 0)
+    if (record->concurrent.earlier_stops == 0)
         return;
     sgc_a32_add(&beside, 1);
-    if (record->allocated_bytes < record->live_bytes_after / 12)
+    if (record->heap.allocated_bytes < record->heap.live_bytes_after / 12)
         sgc_a32_add(&early, 1);
 }
 

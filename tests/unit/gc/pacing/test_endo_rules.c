@@ -4,29 +4,22 @@
  * end before memory does?
  */
 #include "gc/pacing/endo_rules.h"
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
-
-#include <stdint.h>
 
 enum { CASES = 20000, PAGE = 1000, THREADS_MOST = 64, FOR_EVER = 10000000 };
 
 static uint64_t state = 1;
 
-static uint64_t random_word(void)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return state ^ state >> 29;
-}
-
 static size_t random_to(size_t most)
 {
-    return (size_t)((random_word() >> 11) % (most + 1));
+    return (size_t)((random_mixed(&state) >> 11) % (most + 1));
 }
 
 /* Of any magnitude below two to the power of `bits`. */
-static size_t random_below(unsigned bits)
+static size_t random_bits(unsigned bits)
 {
-    return (size_t)(random_word() >> (64 - bits) >> random_to(bits - 1));
+    return (size_t)(random_mixed(&state) >> (64 - bits) >> random_to(bits - 1));
 }
 
 /* ---- what must hold ---- */
@@ -37,7 +30,7 @@ struct numbers {
 
 static struct numbers random_numbers(unsigned bits)
 {
-    struct numbers n = { .pages = random_below(bits), .bytes = random_below(bits), .more = random_below(bits) };
+    struct numbers n = { .pages = random_bits(bits), .bytes = random_bits(bits), .more = random_bits(bits) };
 
     n.empty = random_to(n.pages < SIZE_MAX ? n.pages : SIZE_MAX - 1);
     return n;
@@ -110,7 +103,7 @@ static bool never_more_than_left(struct numbers n)
 
 static bool no_overflow(struct numbers n)
 {
-    n.bytes = SIZE_MAX - random_below(10);
+    n.bytes = SIZE_MAX - random_bits(10);
     return n.empty == 0 || n.pages - n.empty < n.empty || step(&n, n.bytes) >= n.bytes - 1;
 }
 

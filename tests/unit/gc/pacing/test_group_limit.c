@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing/heap_growth.c: a program with much memory of malloc's beside the heap, in a cgroup whose limit both share.  It is
+ * gc/pacing/heap_size.c: a program with much memory of malloc's beside the heap, in a cgroup whose limit both share.  It is
  * not killed where collecting helps, and gets memory where it does not.
  *
  * Needs root and a memory controller; skipped elsewhere.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/pacing/marker_rules.h and marker_choice.c: how many markers by cost and by the model, on one memory node and on several,
- * and what SGC_MARKER_CHOICE makes of it.
+ * gc/pacing/marker_rules.h and gc/pacing/costs.c: how many markers by cost and by the model, on one
+ * memory node and on several, and what SGC_MARKER_CHOICE makes of it.
  */
-#include "gc/pacing/marker_choice.h"
+#include "gc/pacing/costs.h"
 
 #include "alloc/pages/homes.h"
 #include "gc/config/options.h"

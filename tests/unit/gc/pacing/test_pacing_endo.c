@@ -197,11 +197,11 @@ enum { CYCLES = 6, MOST_MB = 4000 };
 static sgc_a32_t ended, early;
 static const size_t SMALL = 16 * MB;
 
-static void at_end(WHITE_UNUSED void *unused, const struct sgc_cycle_record *r)
+static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
 {
-    if (r->earlier_stops != 0)
+    if (r->concurrent.earlier_stops != 0)
         sgc_a32_add(&ended, 1);
-    if (r->allocated_bytes + STEP < SMALL - (r->live_bytes_after + SMALL) * 2 * SGC_ENDO_THRESHOLD / 100)
+    if (r->heap.allocated_bytes + STEP < SMALL - (r->heap.live_bytes_after + SMALL) * 2 * SGC_ENDO_THRESHOLD / 100)
         sgc_a32_add(&early, 1);
 }
 

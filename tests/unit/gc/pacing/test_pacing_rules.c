@@ -3,6 +3,7 @@
  * gc/pacing/pacing_rules.h: what must hold for any figures, tried with random ones; and a program that is simulated with it.
  */
 #include "gc/pacing/pacing_rules.h"
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
 #define KB ((size_t)1 << 10)
@@ -26,27 +27,21 @@ static size_t budget(const struct figures *f)
 
 static uint64_t state;
 
-static uint64_t random_word(void)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return state ^ state >> 29;
-}
-
 /* Of any magnitude below two to the power of `bits`. */
-static uint64_t random_below(unsigned bits)
+static uint64_t random_bits(unsigned bits)
 {
-    unsigned shift = (unsigned)(random_word() >> 33) % bits;
+    unsigned shift = (unsigned)(random_mixed(&state) >> 33) % bits;
 
-    return random_word() >> (64 - bits) >> shift;
+    return random_mixed(&state) >> (64 - bits) >> shift;
 }
 
 static struct figures random_figures(unsigned bits)
 {
     struct figures f = {
-        .costs = { random_below(bits), random_below(bits) },
-        .heap = { random_below(bits), random_below(bits), random_below(bits), random_below(bits), random_below(bits),
-                  random_below(bits), 0, 0 },
-        .bounds = { .divisor = random_below(6), .limit = SIZE_MAX },
+        .costs = { random_bits(bits), random_bits(bits) },
+        .heap = { random_bits(bits), random_bits(bits), random_bits(bits), random_bits(bits), random_bits(bits),
+                  random_bits(bits), 0, 0 },
+        .bounds = { .divisor = random_bits(6), .limit = SIZE_MAX },
     };
 
     return f;
@@ -72,7 +67,7 @@ static bool more_live_more_budget(struct figures f)
 
     f.heap.allocated = g.heap.allocated = f.heap.finalizable = g.heap.finalizable = 0;
     f.heap.pointer_free = g.heap.pointer_free = 0;
-    g.heap.live += random_below(30);
+    g.heap.live += random_bits(30);
     return budget(&g) >= budget(&f);
 }
 
@@ -80,7 +75,7 @@ static bool no_smaller_heap(struct figures f)
 {
     struct figures g = f;
 
-    g.heap.live += random_below(30);
+    g.heap.live += random_bits(30);
     f.heap.finalizable = g.heap.finalizable = 0;
     return g.heap.live + budget(&g) >= f.heap.live + budget(&f);
 }
@@ -89,9 +84,9 @@ static bool wider_limit_more_budget(struct figures f)
 {
     struct figures g = f;
 
-    f.bounds.limit = random_below(40);
-    g.bounds.limit = f.bounds.limit + random_below(40);
-    f.bounds.use_limit = g.bounds.use_limit = random_below(1) != 0;
+    f.bounds.limit = random_bits(40);
+    g.bounds.limit = f.bounds.limit + random_bits(40);
+    f.bounds.use_limit = g.bounds.use_limit = random_bits(1) != 0;
     return budget(&g) >= budget(&f);
 }
 
@@ -107,8 +102,8 @@ static bool dearer_cycles_fewer(struct figures f)
 {
     struct figures g = f;
 
-    g.costs.cycle_ns += random_below(30);
-    f.bounds.named = g.bounds.named = random_below(40);
+    g.costs.cycle_ns += random_bits(30);
+    f.bounds.named = g.bounds.named = random_bits(40);
     return budget(&g) >= budget(&f);
 }
 
@@ -117,23 +112,23 @@ static bool bounded(struct figures f)
 {
     size_t most = sgc_pace_larger(f.heap.live + f.heap.roots, SGC_PACE_SMALL);
 
-    f.bounds.named = random_below(40);
+    f.bounds.named = random_bits(40);
     return budget(&f) >= SGC_PACE_MIN && budget(&f) <= sgc_pace_larger(most, f.bounds.named);
 }
 
 static bool within_limit(struct figures f)
 {
-    size_t limit = f.bounds.limit = f.heap.live + random_below(40);
+    size_t limit = f.bounds.limit = f.heap.live + random_bits(40);
     size_t least = sgc_pace_larger(SGC_PACE_MIN, f.heap.live / SGC_PACE_NEAR);
 
-    f.bounds.granted = f.bounds.initial = random_below(40);
+    f.bounds.granted = f.bounds.initial = random_bits(40);
     return budget(&f) >= SGC_PACE_MIN && budget(&f) <= sgc_pace_larger(least, limit - f.heap.live);
 }
 
 /* If cycles would take more than a twentieth of the time otherwise. */
 static bool granted_is_used(struct figures f)
 {
-    f.bounds.granted = random_below(40);
+    f.bounds.granted = random_bits(40);
     return budget(&f) >= sgc_pace_smaller(sgc_pace_worth(&f.costs), sgc_pace_less(f.bounds.granted, f.heap.live));
 }
 
@@ -141,10 +136,10 @@ static bool settings_hold(struct figures f)
 {
     struct figures entire = f, fixed = f, least = f;
 
-    f.bounds.initial = random_below(40);
+    f.bounds.initial = random_bits(40);
     entire.bounds.use_entire_heap = fixed.bounds.dont_expand = true;
-    least.bounds.limit = random_below(40);
-    least.bounds.minimum = random_below(64);
+    least.bounds.limit = random_bits(40);
+    least.bounds.minimum = random_bits(64);
     return f.heap.live + budget(&f) >= f.bounds.initial && f.heap.live + budget(&entire) >= f.heap.size &&
            budget(&fixed) == sgc_pace_larger(SGC_PACE_MIN, sgc_pace_less(f.heap.size, f.heap.live)) &&
            budget(&least) >= sgc_pace_smaller(least.bounds.minimum, SGC_PACE_NEVER);
@@ -170,7 +165,7 @@ static bool weighed(struct figures f)
 
 static bool half_is_reused(struct figures f)
 {
-    size_t touched = random_below(40), worth = random_below(40), b = budget(&f), more = sgc_pace_more(b, touched, worth);
+    size_t touched = random_bits(40), worth = random_bits(40), b = budget(&f), more = sgc_pace_more(b, touched, worth);
 
     return more == 0 || (more >= SGC_PACE_MIN && more <= touched / 2 && more <= b && b + more <= worth);
 }
@@ -183,7 +178,7 @@ static size_t earliest(const struct figures *f)
 /* Marking that takes up to as much longer as the margin ends before the budget does, or it begins as early as it may. */
 static bool trigger_is_early(struct figures f)
 {
-    uint64_t marking = random_below(40);
+    uint64_t marking = random_bits(40);
     size_t start = sgc_pace_trigger(budget(&f), &f.costs, marking, 25);
     size_t meanwhile = sgc_pace_in_time(&f.costs, marking + marking / 4);
 
@@ -194,7 +189,7 @@ static bool trigger_is_early(struct figures f)
  * to see how fast the program is. */
 static bool not_back_to_back(struct figures f)
 {
-    size_t b = budget(&f), least = earliest(&f), start = sgc_pace_trigger(b, &f.costs, random_below(64), 25);
+    size_t b = budget(&f), least = earliest(&f), start = sgc_pace_trigger(b, &f.costs, random_bits(64), 25);
 
     f.costs.mutator_ps = 0;
     return start >= least && sgc_pace_trigger(b, &f.costs, UINT64_MAX, 25) == least &&
@@ -208,8 +203,8 @@ static bool no_overflow(struct figures f)
                       &f.bounds.granted, &f.bounds.initial, &f.bounds.named, &f.heap.early, &f.heap.own };
 
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-        if (random_below(2) != 0)
-            *any[i] = SIZE_MAX - random_below(10);
+        if (random_bits(2) != 0)
+            *any[i] = SIZE_MAX - random_bits(10);
     return budget(&f) >= SGC_PACE_MIN && budget(&f) <= SGC_PACE_NEVER &&
            sgc_pace_trigger(budget(&f), &f.costs, UINT64_MAX, 25) <= budget(&f);
 }
@@ -219,7 +214,7 @@ static bool early_counts(struct figures f)
 {
     struct figures g = f;
 
-    f.heap.early = random_below(40);
+    f.heap.early = random_bits(40);
     g.heap.live += f.heap.early;
     return budget(&f) == budget(&g) + f.heap.early;
 }
@@ -227,12 +222,12 @@ static bool early_counts(struct figures f)
 /* Whoever frees more has no smaller budget, nor one of more than four times the growth; if more dies besides, no larger one. */
 static bool own_frees_count(struct figures f)
 {
-    size_t allocated = random_below(40), freed = random_below(40), dead = random_below(40);
+    size_t allocated = random_bits(40), freed = random_bits(40), dead = random_bits(40);
     struct figures more = f, less = f, none = f;
 
     f.heap.own = sgc_pace_own(allocated, freed, dead);
-    more.heap.own = sgc_pace_own(allocated, freed + random_below(40), dead);
-    less.heap.own = sgc_pace_own(allocated, freed, dead + random_below(40));
+    more.heap.own = sgc_pace_own(allocated, freed + random_bits(40), dead);
+    less.heap.own = sgc_pace_own(allocated, freed, dead + random_bits(40));
     return f.heap.own <= SGC_PACE_OWN && budget(&more) >= budget(&f) && budget(&less) <= budget(&f) &&
            budget(&none) <= budget(&f) && budget(&f) <= 4 * budget(&none);
 }
@@ -240,7 +235,7 @@ static bool own_frees_count(struct figures f)
 /* Who frees nothing, or leaves an eighth of what dies to cycles. */
 static bool others_have_no_more(struct figures f)
 {
-    size_t allocated = random_below(40), freed = random_below(40);
+    size_t allocated = random_bits(40), freed = random_bits(40);
 
     return sgc_pace_own(allocated, 0, f.heap.live) == 0 && sgc_pace_own(allocated, freed, freed / (SGC_PACE_REST - 1) + 1) == 0;
 }

@@ -2,14 +2,11 @@
 /*
  * gc/roots/ranges.c: the set and the list of address ranges, against tables of all addresses.
  */
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "gc/roots/ranges.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 enum { SPACE = 400 };
 

@@ -3,7 +3,6 @@
  * gc/roots/roots.c, gc/roots/modules.c, gc/roots/stack_roots.c: what keeps an object alive.  Each place holds the only address
  * of one object while a collection runs; and where it is not a root, the object must die.
  */
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -24,9 +23,8 @@ static bool survives(uintptr_t hidden)
 static void *in_bss, *in_data = (void *)1;
 static void *excluded[64];
 
-static int leave_all_out(const char *module, void *start, size_t bytes)
+static int leave_all_out(TEST_UNUSED const char *module, TEST_UNUSED void *start, TEST_UNUSED size_t bytes)
 {
-    (void)module, (void)start, (void)bytes;
     return 0;
 }
 
@@ -110,7 +108,7 @@ static void hold_until_let_go(void)
         sgc_spin_hint();
 }
 
-WHITE_NOINLINE static void *fresh(void)
+TEST_NOINLINE static void *fresh(void)
 {
     void *object = sgc_allocate(WHITE_BYTES, WHITE_KIND);
 
@@ -186,7 +184,7 @@ static void hold_red_zone(void)
 #endif
 
 /* In a frame of its own, above what it calls. */
-WHITE_NOINLINE static void hold_stack(void)
+TEST_NOINLINE static void hold_stack(void)
 {
     void *volatile place = fresh();
 
@@ -208,15 +206,13 @@ static void set_altstack(void)
     sigaltstack(&stack, NULL);
 }
 
-static void on_usr2(int signal)
+static void on_usr2(TEST_UNUSED int signal)
 {
-    (void)signal;
     hold_until_let_go();
 }
 
-static void on_usr2_with_object(int signal)
+static void on_usr2_with_object(TEST_UNUSED int signal)
 {
-    (void)signal;
     hold_stack();
 }
 

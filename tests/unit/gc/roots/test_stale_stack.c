@@ -29,7 +29,7 @@ struct five {
 };
 
 /* With objects in the registers that calls have to preserve, which ours store in their frames. */
-WHITE_NOINLINE static void allocate_and_look(struct five *five, size_t bytes)
+TEST_NOINLINE static void allocate_and_look(struct five *five, size_t bytes)
 {
     char *a = five->a, *b = five->b, *c = five->c, *d = five->d, *e = five->e;
 
@@ -57,14 +57,14 @@ static void test_left(size_t bytes, const char *what)
 
 static uintptr_t hidden[OBJECTS];
 
-WHITE_NOINLINE static void make_objects(void)
+TEST_NOINLINE static void make_objects(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         hidden[i] = white_hidden(GC_malloc(SMALL));
 }
 
 /* Leaves the address of each object in one word below the caller's frame. */
-WHITE_NOINLINE static void leave_addresses(void)
+TEST_NOINLINE static void leave_addresses(void)
 {
     uintptr_t dead[OBJECTS];
 

@@ -3,7 +3,6 @@
  * Thread-local variables of modules loaded late are roots in each thread, whether the loader puts a thread's block
  * at a fixed distance from its thread pointer or anywhere, and whether the thread began before or after.
  */
-#include <pthread.h>
 
 #include "tests/lib/module.h"
 #include "tests/lib/white.h"
@@ -29,7 +28,7 @@ static void **place(void)
     return (void **)((char *)tls_address() + 64);
 }
 
-WHITE_NOINLINE static uintptr_t put(void)
+TEST_NOINLINE static uintptr_t put(void)
 {
     void *object = sgc_allocate(WHITE_BYTES, WHITE_KIND);
 

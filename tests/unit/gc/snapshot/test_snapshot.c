@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and what is said when none can be.  Also:
- * gc/snapshot/write.c, gc/snapshot/heap_part.c, gc/snapshot/roots_part.c and gc/snapshot/blocks.c, whose output is compared
+ * gc/snapshot/write.c, gc/snapshot/heap_part.c and gc/snapshot/blocks.c, whose output is compared
  * with what is marked by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
  */
 #include "gc/snapshot/snapshot.h"
 
-#include <string.h>
-
 #include "gc/events/events.h"
+#include "gc/events/json_log.h"
 #include "gc/snapshot/blocks.h"
 #include "sgc.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
-#include "tests/lib/tap.h"
 
 static struct sgc_snapshot_option option;
 
@@ -31,14 +29,15 @@ static void test_option(void)
 
 static void test_names(void)
 {
+    const uint64_t one = 2, another = 345, long_one = 1234567;
     char name[16];
 
-    tap_ok(sgc_snapshot_name("%p-%n.x", 12, 345, name, sizeof name) && strcmp(name, "12-345.x") == 0,
+    tap_ok(sgc_log_file_name("%p-%n.x", 12, &another, name, sizeof name) && strcmp(name, "12-345.x") == 0,
            "a name has the process and the number");
-    tap_ok(sgc_snapshot_name("%q%", 1, 2, name, sizeof name) && strcmp(name, "%q%") == 0, "other signs stay");
-    tap_ok(!sgc_snapshot_name("abcdefghijklmnop", 1, 2, name, sizeof name) &&
-           !sgc_snapshot_name("abcdefghijkl%n", 1, 1234567, name, sizeof name) &&
-           sgc_snapshot_name("abcdefghijklmno", 1, 2, name, sizeof name), "one that does not fit is refused");
+    tap_ok(sgc_log_file_name("%q%", 1, &one, name, sizeof name) && strcmp(name, "%q%") == 0, "other signs stay");
+    tap_ok(!sgc_log_file_name("abcdefghijklmnop", 1, &one, name, sizeof name) &&
+           !sgc_log_file_name("abcdefghijkl%n", 1, &long_one, name, sizeof name) &&
+           sgc_log_file_name("abcdefghijklmno", 1, &one, name, sizeof name), "one that does not fit is refused");
 }
 
 /* ---- numbers in blocks ---- */
@@ -75,9 +74,8 @@ static void test_crc(void)
 
 static struct sgc_cycle_record last;
 
-static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
+static void on_cycle_end(TEST_UNUSED void *context, const struct sgc_cycle_record *record)
 {
-    (void)context;
     last = *record;
 }
 
@@ -109,24 +107,23 @@ static int collect_three(void)
     sgc_listener_add(&listener);
     for (int i = 0; i < 2; i++) {
         GC_gcollect();
-        wrong |= last.phase_ns[SGC_PHASE_SNAPSHOT] != 0;
+        wrong |= last.times.phase_ns[SGC_PHASE_SNAPSHOT] != 0;
     }
     GC_gcollect();
-    return wrong | (is_there(1) || is_there(2)) << 1 | !is_there(3) << 2 | (last.phase_ns[SGC_PHASE_SNAPSHOT] == 0) << 3;
+    return wrong | (is_there(1) || is_there(2)) << 1 | !is_there(3) << 2 | (last.times.phase_ns[SGC_PHASE_SNAPSHOT] == 0) << 3;
 }
 
 static void *volatile kept;
 static sgc_a32_t beside, written, wrong;    /* counted by whichever thread collects */
 
-static void count_cycle(void *context, const struct sgc_cycle_record *record)
+static void count_cycle(TEST_UNUSED void *context, const struct sgc_cycle_record *record)
 {
-    (void)context;
-    if (record->earlier_stops != 0)
+    if (record->concurrent.earlier_stops != 0)
         sgc_a32_add(&beside, 1);
     if (record->cycle % 4 != 0)
         return;
     sgc_a32_add(&written, 1);
-    if (!is_there((int)record->cycle) || record->earlier_stops != 0)
+    if (!is_there((int)record->cycle) || record->concurrent.earlier_stops != 0)
         sgc_a32_add(&wrong, 1);
 }
 

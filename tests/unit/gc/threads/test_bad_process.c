@@ -8,10 +8,8 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "gc/config/public_vars.h"
 #include "tests/lib/child.h"
@@ -147,9 +145,8 @@ static int lock_with_little(void)
 
 static sgc_a32_t hooked;
 
-static void *count_oom(size_t bytes)
+static void *count_oom(TEST_UNUSED size_t bytes)
 {
-    (void)bytes;
     sgc_a32_add(&hooked, 1);
     return NULL;
 }
@@ -291,7 +288,7 @@ static void test_unregistered(void)
 
 static sgc_a32_t calls_over;
 
-static void collect_all_the_time(WHITE_UNUSED void *unused)
+static void collect_all_the_time(TEST_UNUSED void *unused)
 {
     while (!sgc_a32_load_acq(&calls_over)) {
         sgc_collect(sgc_mutator_self(), SGC_REASON_EXPLICIT, NULL);
@@ -364,11 +361,10 @@ static int sleeping_calls(void)
 
 static sgc_a32_t slept_well;
 
-static void sleep_long(void *unused)
+static void sleep_long(TEST_UNUSED void *unused)
 {
     struct timespec time = { 0, 200 * WHITE_MS };
 
-    (void)unused;
     sgc_a32_store(&slept_well, nanosleep(&time, NULL) == 0 && poll(NULL, 0, 100) == 0);
 }
 

@@ -5,7 +5,6 @@
  */
 #include "gc/threads/bind_plan.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/lib/tap.h"

@@ -8,15 +8,13 @@
 #define GC_NO_THREAD_REDIRECTS
 #include <dirent.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <sched.h>
 
 #include "gc/gc.h"
 #include "gc/threads/binding.h"
-#include "platform/placement.h"
+#include "platform/nodes/placement.h"
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
-#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 
 /* ---- the library's system calls pass here ---- */
@@ -337,31 +335,6 @@ static int refused(const char *bind, long call)
     return CPU_EQUAL(&thread[0].cpus, &before) ? 0 : 2;
 }
 
-static int refused_node(void)
-{
-    return refused("node", SYS_sched_setaffinity);
-}
-
-static int refused_core(void)
-{
-    return refused("core", SYS_sched_setaffinity);
-}
-
-static int refused_unasked(void)
-{
-    return refused(NULL, SYS_sched_setaffinity);
-}
-
-static int refused_question(void)
-{
-    return refused("node", SYS_sched_getaffinity);
-}
-
-static int refused_question_unasked(void)
-{
-    return refused(NULL, SYS_sched_getaffinity);
-}
-
 /* ---- told of another machine ---- */
 
 static int made_up(void)
@@ -428,9 +401,9 @@ static void check_questions(void)
         tap_skip("the processors are not said: a sanitizer has to know them");
         return;
     }
-    child_says(refused_question, 0, "the system does not say what processors this process may use",
-               "node, the processors are not said: said once");
-    child_ok(refused_question_unasked, "auto, the processors are not said: they run anywhere");
+    child_says_of(refused("node", SYS_sched_getaffinity), 0, "the system does not say what processors this process may use",
+                  "node, the processors are not said: said once");
+    child_ok_of(refused(NULL, SYS_sched_getaffinity), "auto, the processors are not said: they run anywhere");
 }
 
 int main(void)
@@ -445,9 +418,9 @@ int main(void)
     child_ok(cores, "core: a helper for each core, and never three markers of two");
     child_says(one_processor, 0, "SGC_BIND=core: there are 3 markers and 1 cores, so some share one. Lower GC_MARKERS to 1",
                "core, one processor: helpers share it, said once");
-    child_says(refused_node, 0, refusal, "node, refused: said once");
-    child_says(refused_core, 0, refusal, "core, refused: said once");
-    child_ok(refused_unasked, "auto, refused: they run anywhere");
+    child_says_of(refused("node", SYS_sched_setaffinity), 0, refusal, "node, refused: said once");
+    child_says_of(refused("core", SYS_sched_setaffinity), 0, refusal, "core, refused: said once");
+    child_ok_of(refused(NULL, SYS_sched_setaffinity), "auto, refused: they run anywhere");
     check_questions();
     if (sgc_topology_has_hwloc()) {
         child_says(made_up, 0, "SGC_BIND has no effect: hwloc was told of another machine", "node, another machine: said once");

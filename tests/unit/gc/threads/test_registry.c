@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "gc/events/events.h"
-#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 #include "sgc.h"
 
@@ -26,15 +25,13 @@ static uint32_t registered(void)
 
 static sgc_a32_t came, went;
 
-static void note_came(void *unused, sgc_tid_t tid)
+static void note_came(TEST_UNUSED void *unused, TEST_UNUSED sgc_tid_t tid)
 {
-    (void)unused, (void)tid;
     sgc_a32_add(&came, 1);
 }
 
-static void note_gone(void *unused, sgc_tid_t tid)
+static void note_gone(TEST_UNUSED void *unused, TEST_UNUSED sgc_tid_t tid)
 {
-    (void)unused, (void)tid;
     sgc_a32_add(&went, 1);
 }
 
@@ -86,9 +83,8 @@ static void *end_by_exit(void *unused)
     pthread_exit(unused);
 }
 
-static void sleep_for_ever(void *unused)
+static void sleep_for_ever(TEST_UNUSED void *unused)
 {
-    (void)unused;
     sgc_a32_store_rel(&blocked_now, 1);
     for (;;)
         pause();
@@ -101,9 +97,8 @@ static void *be_cancelled(void *unused)
     return unused;
 }
 
-static void allocate_late(void *unused)
+static void allocate_late(TEST_UNUSED void *unused)
 {
-    (void)unused;
     sgc_allocate(100, WHITE_KIND);
 }
 

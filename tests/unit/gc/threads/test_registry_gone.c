@@ -5,13 +5,10 @@
  */
 #include <fcntl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "alloc/free.h"
 #include "gc/events/events.h"
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
-#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 #include "sgc.h"
 
@@ -21,9 +18,8 @@ static const uint64_t SOON_NS = UINT64_C(8000000000);       /* a stop that waits
 
 static sgc_a32_t went, vanished_tid;
 
-static void note_gone(void *unused, sgc_tid_t tid)
+static void note_gone(TEST_UNUSED void *unused, TEST_UNUSED sgc_tid_t tid)
 {
-    (void)unused, (void)tid;
     sgc_a32_add(&went, 1);
 }
 
@@ -83,9 +79,8 @@ static void *vanish_in_section(void *unused)
     return unused;
 }
 
-static void leave_blocked(void *unused)
+static void leave_blocked(TEST_UNUSED void *unused)
 {
-    (void)unused;
     leave();
 }
 

@@ -2,7 +2,7 @@
 /* Waiting for a collection to end: which threads may spin. */
 #include <pthread.h>
 
-#include "gc/threads/spin_wait.h"
+#include "gc/threads/world_internal.h"
 #include "tests/lib/tap.h"
 
 static const uint32_t SEEN = 7;

@@ -4,11 +4,9 @@
  * full queue of signals, a system that refuses to send them.  The program's use of the collector's signal does not.
  */
 #include <signal.h>
-#include <unistd.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
-#include "tests/lib/sanitized.h"
 #include "tests/lib/white.h"
 
 static const uint64_t SOON_NS = UINT64_C(8000000000);       /* a stop that waits in vain takes 20 s */
@@ -17,7 +15,7 @@ static const uint64_t SOON_NS = UINT64_C(8000000000);       /* a stop that waits
 
 static sgc_a32_t deaf_ready, deaf_may_hear, deaf_may_end;
 
-static void be_deaf(WHITE_UNUSED void *unused)
+static void be_deaf(TEST_UNUSED void *unused)
 {
     sigset_t all, saved;
 
@@ -83,7 +81,7 @@ static int collect_with_deaf(void)
 }
 
 /* It takes no other signals. */
-static void wait_registered(WHITE_UNUSED void *unused)
+static void wait_registered(TEST_UNUSED void *unused)
 {
     sigset_t others;
 
@@ -166,7 +164,7 @@ static int wait_in_vain(void)
 
 static sgc_a32_t object_good;
 
-static void hold_object(WHITE_UNUSED void *unused)
+static void hold_object(TEST_UNUSED void *unused)
 {
     char *volatile object;
 
@@ -229,9 +227,8 @@ static int stay_out(void)
 
 static sgc_a32_t handled;
 
-static void on_signal(int signal)
+static void on_signal(TEST_UNUSED int signal)
 {
-    (void)signal;
     sgc_a32_add(&handled, 1);
 }
 
@@ -280,7 +277,7 @@ static void check_external(void)
 
 /* ---- the collector's own signal, in the program's hands -------------------------------------------------- */
 
-static void live_on(WHITE_UNUSED void *unused)
+static void live_on(TEST_UNUSED void *unused)
 {
     sgc_a32_store_rel(&deaf_ready, 1);
     white_reached(&deaf_may_end, 1);
@@ -308,26 +305,11 @@ static int collect_beside(void (*handler)(int), size_t wanted)
     return !made ? 1 : said != wanted ? 2 : sgc_a32_load(&handled) > 3 ? 3 : 0;
 }
 
-static int set_to_default(void)
-{
-    return collect_beside(SIG_DFL, 0);
-}
-
-static int ignored(void)
-{
-    return collect_beside(SIG_IGN, 0);
-}
-
-static int handled_otherwise(void)
-{
-    return collect_beside(on_signal, 1);
-}
-
 static void check_own_signal(void)
 {
-    child_ok(set_to_default, "a program that sets all signals to their defaults is not ended by a collection");
-    child_ok(ignored, "one that ignores them collects");
-    child_ok(handled_otherwise, "one that handles them, too, and is told once");
+    child_ok_of(collect_beside(SIG_DFL, 0), "a program that sets all signals to their defaults is not ended by a collection");
+    child_ok_of(collect_beside(SIG_IGN, 0), "one that ignores them collects");
+    child_ok_of(collect_beside(on_signal, 1), "one that handles them, too, and is told once");
 }
 
 /* ---- one that nobody takes -------------------------------------------------- */

@@ -10,9 +10,7 @@
 #include <gc/gc.h>
 #include <gc/gc_typed.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "tests/lib/capture.h"
 #include "tests/lib/child.h"
 #include "tests/lib/layer.h"
 
@@ -198,9 +196,8 @@ static void check_vanishing(void (*fn)(void), const char *wanted, const char *na
 static struct layer_record mine, others;
 static sgc_a32_t other_runs, end_other;
 
-static void be_other(void *unused)
+static void be_other(TEST_UNUSED void *unused)
 {
-    (void)unused;
     layer_join(&others);
     sgc_a32_store_rel(&other_runs, 1);
     white_reached(&end_other, 1);

@@ -10,7 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "gc/events/events.h"
 #include "tests/lib/capture.h"
@@ -36,13 +35,12 @@ static void count(void *mine)
     }
 }
 
-static void wait_for_end(void *unused)
+static void wait_for_end(TEST_UNUSED void *unused)
 {
-    (void)unused;
     white_reached(&ending, 1);
 }
 
-static void block(WHITE_UNUSED void *unused)
+static void block(TEST_UNUSED void *unused)
 {
     sgc_a32_add(&ready, 1);
     white_blocked(wait_for_end, NULL);
@@ -75,11 +73,10 @@ static bool stands_still(void)
 
 static struct { sgc_a32_t stopped, blocked, cycles; } seen;
 
-static void note_cycle(void *unused, const struct sgc_cycle_record *record)
+static void note_cycle(TEST_UNUSED void *unused, const struct sgc_cycle_record *record)
 {
-    (void)unused;
-    sgc_a32_store(&seen.stopped, (uint32_t)record->threads_stopped);
-    sgc_a32_store(&seen.blocked, (uint32_t)record->threads_blocked);
+    sgc_a32_store(&seen.stopped, (uint32_t)record->threads.stopped);
+    sgc_a32_store(&seen.blocked, (uint32_t)record->threads.blocked);
     sgc_a32_add(&seen.cycles, 1);
 }
 
@@ -139,13 +136,12 @@ static void test_many(void)
 
 static sgc_a32_t flips_over;
 
-static void nothing(void *unused)
+static void nothing(TEST_UNUSED void *unused)
 {
-    (void)unused;
     sgc_yield();
 }
 
-static void flip_blocked(WHITE_UNUSED void *unused)
+static void flip_blocked(TEST_UNUSED void *unused)
 {
     void **object = sgc_allocate(16, WHITE_KIND);
 
@@ -173,7 +169,7 @@ static void test_blocked_edges(void)
 static sgc_a32_t deaf_ready, deaf_may_hear, deaf_heard;
 static sgc_a32_t deaf_tid;
 
-static void be_deaf(WHITE_UNUSED void *unused)
+static void be_deaf(TEST_UNUSED void *unused)
 {
     sigset_t all, saved;
     void *volatile object;
@@ -239,7 +235,7 @@ static void test_deaf(void)
 
 static sgc_a32_t spinner_tid, spinner_end;
 
-static void spin(WHITE_UNUSED void *unused)
+static void spin(TEST_UNUSED void *unused)
 {
     sgc_a32_store_rel(&spinner_tid, (uint32_t)sgc_thread_id());
     while (!sgc_a32_load_acq(&spinner_end))
@@ -309,7 +305,7 @@ static void test_held_by_debugger(void)
 
 static sgc_a32_t errno_over, errno_changed;
 
-static void watch_errno(WHITE_UNUSED void *unused)
+static void watch_errno(TEST_UNUSED void *unused)
 {
     errno = 4711;
     while (!sgc_a32_load_acq(&errno_over))
@@ -337,7 +333,7 @@ enum { HALF = 1 << 22 };            /* a sanitizer wants a megabyte */
 static sgc_a32_t in_section;
 static bool was_asked_again, was_repaired;
 
-WHITE_NOINLINE static void stay_in_section(void)
+TEST_NOINLINE static void stay_in_section(void)
 {
     struct sgc_section *s = &sgc_self->section;
 

@@ -105,11 +105,10 @@ enum { SLEEPERS = 3 };
 static sgc_a32_t awake;
 
 /* Sleeps once, up to half a minute. */
-static void *sleep_once(void *unused)
+static void *sleep_once(TEST_UNUSED void *unused)
 {
     struct sgc_rest rest = { 0 };
 
-    (void)unused;
     sgc_idle_note_signal(&idle, &rest);
     sgc_idle_sleep(&idle, &rest);
     sgc_a32_add(&awake, 1);

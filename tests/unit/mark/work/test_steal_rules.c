@@ -15,16 +15,14 @@ static struct {
     uint32_t looked[4 * MOST], looks;           /* whom at, in order */
 } all;
 
-static bool shows_work(const void *unused, uint32_t which)
+static bool shows_work(TEST_UNUSED const void *unused, uint32_t which)
 {
-    (void)unused;
     all.looked[all.looks++] = which;
     return all.works[which];
 }
 
-static uint32_t node(const void *unused, uint32_t which)
+static uint32_t node(TEST_UNUSED const void *unused, uint32_t which)
 {
-    (void)unused;
     return all.node[which];
 }
 

@@ -11,7 +11,6 @@
 #include "platform/report.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
-#include "tests/lib/tap.h"
 
 enum { MOST = 300 };
 
@@ -230,7 +229,7 @@ static void test_room(void)
 
     tap_ok(sgc_termination_init(&large, 100000), "a team of 100 000");
     tap_ok(sgc_termination_finished(&large), "before its first mark, marking is finished");
-    tap_ok(sizeof *large.slot == SGC_TERMINATION_LINE && (uintptr_t)large.slot % SGC_TERMINATION_LINE == 0,
+    tap_ok(sizeof *large.slot == SGC_CACHE_LINE_PAIR && (uintptr_t)large.slot % SGC_CACHE_LINE_PAIR == 0,
            "a flag has lines to itself");
     sgc_termination_check(&large);
     sgc_termination_release(&large);

@@ -4,23 +4,21 @@
 #define TESTS_SCM_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "libscm.h"
 #include "sgc_shortterm.h"
 #include "stm-debug.h"
 #include "tests/lib/child.h"
-#include "tests/lib/tap.h"
 
 /* Is there an object that begins there? */
-__attribute__((unused)) static bool is_object(const void *object)
+TEST_UNUSED static bool is_object(const void *object)
 {
     return GC_base((void *)(uintptr_t)object) == object;
 }
 
 /* An object of 40 bytes. */
-__attribute__((unused)) static void *new_object(void)
+TEST_UNUSED static void *new_object(void)
 {
     void *object = scm_malloc(40);
 
@@ -29,7 +27,7 @@ __attribute__((unused)) static void *new_object(void)
 }
 
 /* Runs body(arg) on another thread; its result, or a number that is none if there is no thread. */
-__attribute__((unused)) static intptr_t on_thread(void *(*body)(void *), void *arg)
+TEST_UNUSED static intptr_t on_thread(void *(*body)(void *), void *arg)
 {
     pthread_t thread;
     void *result;

@@ -136,9 +136,8 @@ static int uses_all(void)
 
 static jmp_buf out;
 
-static int jumps(void *object)
+static int jumps(TEST_UNUSED void *object)
 {
-    (void)object;
     called++;
     longjmp(out, 1);
 }
@@ -155,9 +154,8 @@ static int left_by_jump(void)
 
 /* ---- figures ---- */
 
-static void *makes_some(void *unused)
+static void *makes_some(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < 100; i++)
         scm_free(scm_malloc(64));
     return NULL;

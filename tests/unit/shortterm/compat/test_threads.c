@@ -35,9 +35,8 @@ static void meet(void)
     pthread_barrier_wait(&together);
 }
 
-static void *works_locally(void *unused)
+static void *works_locally(TEST_UNUSED void *unused)
 {
-    (void)unused;
     scm_refresh(new_object(), 0);
     scm_tick();
     scm_block_thread();
@@ -47,9 +46,8 @@ static void *works_locally(void *unused)
     return NULL;
 }
 
-static void *is_registered(void *unused)
+static void *is_registered(TEST_UNUSED void *unused)
 {
-    (void)unused;
     scm_register_thread();
     meet();
     meet();
@@ -59,9 +57,8 @@ static void *is_registered(void *unused)
     return NULL;
 }
 
-static void *waits_blocked(void *unused)
+static void *waits_blocked(TEST_UNUSED void *unused)
 {
-    (void)unused;
     scm_global_tick();
     meet();
     meet();
@@ -192,29 +189,13 @@ static int shared_by(unsigned e)
     return bad != 0;
 }
 
-static int shared_0(void)
-{
-    return shared_by(0);
-}
-
-static int shared_3(void)
-{
-    return shared_by(3);
-}
-
-static int shared_largest(void)
-{
-    return shared_by(LARGEST);
-}
-
 /* ---- threads that end ---- */
 
 enum { LEFT = 10000 };
 static void *left[LEFT];
 
-static void *leaves_dates(void *unused)
+static void *leaves_dates(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < LEFT; i++)
         scm_refresh(left[i] = scm_malloc(32), (unsigned)(i % (LARGEST + 1)));
     for (int i = 0; i < 4; i++)
@@ -233,9 +214,8 @@ static int dates_end(void)
     return there != 0;
 }
 
-static void *leaves_global_dates(void *unused)
+static void *leaves_global_dates(TEST_UNUSED void *unused)
 {
-    (void)unused;
     for (int i = 0; i < LEFT; i++)
         scm_global_refresh(left[i] = scm_malloc(32), (unsigned)(i % (LARGEST + 1)));
     scm_global_tick();
@@ -305,9 +285,8 @@ static int generations(void)
     return wrong + (count_left() != 0 || s.dates != 0 || s.freed < 59 * LEFT);
 }
 
-static void *ticks_once(void *unused)
+static void *ticks_once(TEST_UNUSED void *unused)
 {
-    (void)unused;
     scm_global_tick();
     scm_global_refresh(new_object(), 3);
     return NULL;
@@ -329,9 +308,9 @@ int main(void)
     child_ok(local_only, "a thread that works by its own clock takes no part in global time");
     child_ok(registered, "a thread that is registered does, until it is no more");
     child_ok(blocked, "a thread that is blocked does not");
-    child_ok(shared_0, "objects that threads share live as long as all refresh them, extension 0");
-    child_ok(shared_3, "objects that threads share live as long as all refresh them, extension 3");
-    child_ok(shared_largest, "objects that threads share live as long as all refresh them, the largest extension");
+    child_ok_of(shared_by(0), "objects that threads share live as long as all refresh them, extension 0");
+    child_ok_of(shared_by(3), "objects that threads share live as long as all refresh them, extension 3");
+    child_ok_of(shared_by(LARGEST), "objects that threads share live as long as all refresh them, the largest extension");
     child_ok(dates_end, "dates of a thread's own clock end with it, and with them the objects");
     child_ok(global_dates_end, "dates of global time of a thread that has ended are over in their time");
     child_ok(generations, "threads come and go, and so do their objects");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of sgc-pauses' observer: what an area keeps, also when it is full, against a list of all that was added. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/lib/tap.h"

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collections: which sort of cycle, those that stop the program once, and what threads do that
+ * wait for a cycle, or help it.  Everything runs on the thread that asks.
+ */
+#include "gc/collect/collect.h"
+
+#include "gc/collect/background.h"
+#include "gc/collect/concurrent.h"
+#include "gc/collect/helpers.h"
+#include "gc/collect/lead.h"
+#include "gc/collect/stops.h"
+#include "gc/collect/torture.h"
+#include "gc/config/options.h"
+#include "gc/config/public_vars.h"
+#include "gc/pacing/concurrent_pace.h"
+#include "gc/pacing/pacing.h"
+#include "gc/threads/gc_lock.h"
+#include "gc/threads/upper.h"
+#include "gc/threads/world.h"
+
+/* ---- in one pause ---- */
+
+/* Under torture small heaps are marked by all, too. */
+static uint32_t wanted_markers(void)
+{
+    int max = sgc_options.markers;
+
+    return (uint32_t)(sgc_options.torture > 0 ? max : sgc_pacing_markers(max));
+}
+
+/* A thread that has disabled collections meanwhile will enable them: nothing is wrong with the next
+ * cycle. */
+static bool given_up(void)
+{
+    if (!sgc_collect_disabled())
+        sgc_pacing_given_up();
+    return false;
+}
+
+static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
+{
+    sgc_cycle_open(self, reason, stop, from);
+    if (!sgc_cycle_stop(self, wanted_markers(), sgc_phases_stopped))
+        return given_up();
+    sgc_team_trim(&sgc_cycle.team);
+    if (!sgc_cycle.complete) {
+        SGC_UPPER(over, (false));
+        return given_up();
+    }
+    sgc_cycle_close();
+    return true;
+}
+
+/* A thread that runs out of memory, or of time, takes the marks that there are already; one that
+ * wants to know which objects are garbage now begins anew. */
+static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
+{
+    if (reason == SGC_REASON_TORTURE)
+        return sgc_torture_chance(self, 2);
+    return reason == SGC_REASON_ALLOCATION || reason == SGC_REASON_LIMIT;
+}
+
+/* With the GC lock. */
+static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
+{
+    if (stop != NULL && stop() != 0)
+        return given_up();
+    if (sgc_concurrent_marks()) {
+        if (may_finish(self, reason))
+            return sgc_lead_finish(self, reason, from) || given_up();
+        if (!sgc_lead_cancel(self))
+            return given_up();
+    }
+    return run(self, reason, stop, from);
+}
+
+/* ---- any ---- */
+
+enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void),
+                                         uintptr_t from)
+{
+    uint64_t before = sgc_cycles_finished();
+    bool done;
+
+    sgc_assert(sgc_mutator_mine(self) && (unsigned)reason < SGC_REASONS);
+    if (sgc_cycle_disabled())
+        return SGC_COLLECT_DISABLED;
+    if (sgc_gc_lock_held()) {
+        if (reason == SGC_REASON_EXPLICIT)
+            sgc_warn("a collection was asked for by a callback of a collection, or by a thread that holds the "
+                     "allocation lock; it is not made. Ask for it afterwards");
+        return SGC_COLLECT_NESTED;
+    }
+    sgc_gc_lock_acquire(self);
+    if (reason != SGC_REASON_EXPLICIT && sgc_cycles_finished() != before) {
+        sgc_gc_lock_release();
+        return SGC_COLLECTED;
+    }
+    done = collect(self, reason, stop, from);
+    if (done)
+        sgc_service_start_if_worth_it();
+    sgc_gc_lock_release();
+    if (done)
+        sgc_service_wake(false);
+    return done ? SGC_COLLECTED : SGC_COLLECT_GIVEN_UP;
+}
+
+/* ---- threads that help a cycle, or wait for it: they count as stopped meanwhile ---- */
+
+struct wait {
+    uint64_t began, max_ns;         /* it takes so long at most */
+};
+
+struct assist {
+    struct wait wait;
+    bool worked;
+};
+
+static void mark_for_a_while(void *arg)
+{
+    struct assist *a = arg;
+    uint64_t ns = a->wait.max_ns, now = a->wait.began;
+
+    a->worked = sgc_team_assist(&sgc_cycle.team, ns < UINT64_MAX - now ? now + ns : UINT64_MAX);
+}
+
+/* If there is nothing for the thread to do, the mark gets on meanwhile. */
+static void mark_or_rest(void *arg)
+{
+    struct assist *a = arg;
+
+    mark_for_a_while(a);
+    if (!a->worked)
+        sgc_sleep_ns(a->wait.max_ns);
+}
+
+/* Until no cycle is busy. */
+static void wait_over(void *arg)
+{
+    const struct wait *w = arg;
+
+    for (uint32_t now; (now = sgc_a32_load_acq(&sgc_cycle.state)) != SGC_CYCLE_IDLE;) {
+        if (sgc_clock_ns() - w->began >= w->max_ns)
+            return;
+        sgc_wait(&sgc_cycle.state, now, (int64_t)w->max_ns);
+    }
+}
+
+/* A thread that allocates faster than the mark gets on. */
+static void assist(struct sgc_mutator *self)
+{
+    struct assist a = { { sgc_clock_ns(), SGC_ASSIST_NS }, false };
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    sgc_world_sleep(self, mark_or_rest, &a);
+    sgc_concurrent_pace_waited(SGC_ASSIST, sgc_clock_ns() - a.wait.began);
+}
+
+/* One for which there is no memory until the cycle is over: it waits no longer than a stop may
+ * take. */
+static void stall(struct sgc_mutator *self)
+{
+    struct wait w = { sgc_clock_ns(), sgc_pause_target_ns() };
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    sgc_world_sleep(self, wait_over, &w);
+    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began);
+}
+
+bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns)
+{
+    struct assist a = { { sgc_clock_ns(), ns }, false };
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    if (sgc_concurrent_marks())
+        sgc_world_sleep(self, mark_for_a_while, &a);
+    return a.worked;
+}
+
+static bool has_helped(void *until)
+{
+    return sgc_team_marked(&sgc_cycle.team) >= *(const size_t *)until;
+}
+
+bool sgc_assist_bytes(struct sgc_mutator *self, size_t bytes)
+{
+    bool more = false;
+
+    sgc_assert(sgc_mutator_mine(self));
+    sgc_gc_lock_acquire(self);
+    if (sgc_concurrent_marks()) {
+        size_t until;
+
+        sgc_lead_hold();
+        until = sgc_team_marked(&sgc_cycle.team) + bytes;
+        more = !sgc_team_go_on(&sgc_cycle.team, has_helped, &until);
+        sgc_lead_release();
+    }
+    sgc_gc_lock_release();
+    return more;
+}
+
+/* ---- when one is due ---- */
+
+/* A concurrent cycle has some time beyond what was planned, and a little more.  False: it has to
+ * end now. */
+static bool wait_for_cycle(struct sgc_mutator *self)
+{
+    if (!sgc_concurrent_busy())
+        return false;
+    if (!sgc_pacing_overdue())
+        return true;
+    stall(self);
+    return !sgc_pacing_overdue();
+}
+
+/* Our frames say nothing about the client's objects afterwards. */
+void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(void), uintptr_t from)
+{
+    sgc_assert(sgc_mutator_mine(self));
+    if (due == SGC_DUE_NOT || sgc_gc_lock_held())
+        return;
+    if (due == SGC_DUE_SOON && !sgc_next_in_one_stop())
+        sgc_concurrent_ask(self);
+    else if (due == SGC_DUE_ASSIST)
+        assist(self);
+    else if (!wait_for_cycle(self)) {
+        sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
+        sgc_concurrent_ask_again(self);
+    }
+    sgc_stack_clear_deep();
+}
+
+/* In concurrent mode: does this allocation, which is due, leave collecting to the lead?  Most do;
+ * on a busy machine somebody has to make room for it. */
+static bool leaves_it_to_lead(struct sgc_mutator *self)
+{
+    if (!sgc_concurrent_enabled() || sgc_next_in_one_stop())
+        return false;
+    if (sgc_torture_chance(self, 4))
+        sgc_yield();
+    return !sgc_torture_chance(self, 16);
+}
+
+void sgc_collect_under_torture(struct sgc_mutator *self, uintptr_t from)
+{
+    sgc_assert(sgc_mutator_mine(self));
+    if (sgc_gc_lock_held())
+        return;
+    if (leaves_it_to_lead(self))
+        sgc_concurrent_ask(self);
+    else
+        sgc_collect_from(self, SGC_REASON_TORTURE, NULL, from);
+    sgc_stack_clear_deep();
+}
+
+/* ---- markers ---- */
+
+void sgc_collect_start_markers(struct sgc_mutator *self)
+{
+    sgc_assert(self == sgc_mutator_self());
+    if (sgc_gc_lock_held())
+        return;
+    sgc_gc_lock_acquire(self);
+    sgc_lead_hold();
+    sgc_helpers_start(&sgc_cycle.team, (uint32_t)sgc_options.markers);
+    sgc_lead_release();
+    sgc_gc_lock_release();
+}
+
+void sgc_collect_start_threads_ahead(struct sgc_mutator *self)
+{
+    static SGC_STATE sgc_a32_t begun;
+
+    if (sgc_a32_load(&begun) != 0 || sgc_limit_address_space() == SIZE_MAX || sgc_gc_lock_held())
+        return;
+    sgc_assert(self == sgc_mutator_self());
+    sgc_a32_store(&begun, 1);
+    sgc_collect_start_markers(self);
+    sgc_gc_lock_acquire(self);
+    sgc_service_start();
+    sgc_gc_lock_release();
+}
+
+/* ---- disabling ---- */
+
+void sgc_collect_disable(void)
+{
+    sgc_a32_add(&sgc_client_dont_gc, 1);
+}
+
+bool sgc_collect_enable(void)
+{
+    for (;;) {
+        uint32_t depth = sgc_a32_load(&sgc_client_dont_gc);
+
+        if (depth == 0)
+            return false;
+        if (sgc_a32_cas(&sgc_client_dont_gc, depth, depth - 1))
+            return true;
+    }
+}
+
+int sgc_collect_disabled(void)
+{
+    return (int)sgc_a32_load(&sgc_client_dont_gc);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A handler of the program leaves refreshes, ticks, holds and dated allocations by a jump, wherever they stand: an object whose
+ * refresh has returned is there until its date is over, whole, in each mode, and the heap is in order.
+ *
+ * Also: shortterm/refresh.c, shortterm/tick.c, shortterm/dates/date_list.c, shortterm/expire.c.
+ */
+#define GC_THREADS
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "gc/gc.h"
+#include "sgc_shortterm.h"
+#include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
+
+enum { SLOTS = 300, WORDS = 8, ENOUGH = 400, SECONDS = 3 };
+
+static uintptr_t slot[SLOTS];           /* objects, inverted: nothing but their dates keeps them; 0: none that is known */
+static int mode, collect, wrong;
+static sigjmp_buf out;
+static volatile sig_atomic_t armed, jumps;
+
+static void jump(TEST_UNUSED int signal)
+{
+    if (!armed)
+        return;
+    armed = 0;
+    jumps++;
+    siglongjmp(out, 1);
+}
+
+/* ---- calls that may be left ---- */
+
+enum call {
+    ALLOCATE, ALLOCATE_GLOBAL, REFRESH, REFRESH_GLOBAL, REFRESH_CLOCK, HOLD, UNHOLD, TICK, TICK_GLOBAL, TICK_CLOCK, EXPIRE,
+    NEW_CLOCK, RELEASE_CLOCK, NEW_REGION, FILL_REGION, REFRESH_REGION
+};
+
+static SGC_clock_t *rhythm;
+static SGC_region_t *region;
+
+enum { PIECES = 1500, PIECE = 300, REST = 10 };
+
+static unsigned char *piece[PIECES];    /* of the region, each filled with its own byte */
+static int pieces, rest;                /* periods in which a date of the region may be left, by a tick that was */
+
+static intptr_t do_other_call(enum call call, void *object)
+{
+    switch (call) {
+    case REFRESH_CLOCK:
+        return SGC_refresh_clock(object, 1, rhythm);
+    case TICK_CLOCK:
+        return SGC_tick_clock(rhythm);
+    case EXPIRE:
+        return (intptr_t)SGC_expire(50);
+    case NEW_CLOCK:
+        return (intptr_t)SGC_clock_new();
+    case RELEASE_CLOCK:
+        return SGC_clock_release(rhythm);
+    case NEW_REGION:
+        return (intptr_t)SGC_region_new();
+    case FILL_REGION:
+        return (intptr_t)SGC_region_malloc(region, PIECE);
+    default:
+        return SGC_region_refresh(region, 0);
+    }
+}
+
+static intptr_t do_call(enum call call, void *object)
+{
+    switch (call) {
+    case ALLOCATE:
+        return (intptr_t)SGC_malloc_dated(WORDS * sizeof(uintptr_t), 1, SGC_SHORTTERM_FREEABLE);
+    case ALLOCATE_GLOBAL:
+        return (intptr_t)SGC_malloc_dated(WORDS * sizeof(uintptr_t), 1, SGC_SHORTTERM_FREEABLE | SGC_SHORTTERM_GLOBAL);
+    case REFRESH:
+        return SGC_refresh(object, 1);
+    case REFRESH_GLOBAL:
+        return SGC_refresh_global(object, 1);
+    case HOLD:
+        return SGC_hold(object);
+    case UNHOLD:
+        return SGC_unhold(object);
+    case TICK:
+        return SGC_tick();
+    case TICK_GLOBAL:
+        return SGC_tick_global();
+    default:
+        return do_other_call(call, object);
+    }
+}
+
+/* False: it was left, and nobody knows how far it had come. */
+TEST_NOINLINE static bool called(enum call call, void *object, intptr_t *result)
+{
+    if (sigsetjmp(out, 1) != 0)
+        return false;
+    armed = 1;
+    *result = do_call(call, object);
+    armed = 0;
+    return true;
+}
+
+/* ---- objects ---- */
+
+static uintptr_t *object_in(int i)
+{
+    return (uintptr_t *)~slot[i];
+}
+
+static bool is_global(int i)
+{
+    return i % 3 == 0;
+}
+
+static void fill(int i)
+{
+    intptr_t made = 0;
+
+    slot[i] = 0;
+    if (!called(is_global(i) ? ALLOCATE_GLOBAL : ALLOCATE, NULL, &made) || made == 0)
+        return;
+    slot[i] = ~(uintptr_t)made;
+    for (int w = 0; w < WORDS; w++)
+        object_in(i)[w] = slot[i] + (uintptr_t)(i * WORDS + w);
+}
+
+static void look(int i)
+{
+    for (int w = 0; w < WORDS; w++)
+        wrong += object_in(i)[w] != slot[i] + (uintptr_t)(i * WORDS + w);
+}
+
+/* What is held is kept by that until it is refreshed. */
+static void hold_between(int i)
+{
+    intptr_t error;
+
+    if (!called(HOLD, object_in(i), &error))
+        return;                         /* it may be held for ever */
+    wrong += error != 0;
+    if (called(UNHOLD, object_in(i), &error))
+        wrong += error != 0;
+}
+
+static void refresh(int i)
+{
+    intptr_t error;
+
+    look(i);
+    if (i % 16 == 5)
+        hold_between(i);
+    if (called(is_global(i) ? REFRESH_GLOBAL : REFRESH, object_in(i), &error))
+        wrong += error != 0;
+    else
+        slot[i] = 0;
+}
+
+/* Nobody else has got its bytes, and they lie in the region. */
+static void look_at_pieces(void)
+{
+    for (int i = 0; i < pieces; i++) {
+        wrong += SGC_region_of(piece[i]) != region || SGC_region_of(piece[i] + PIECE - 1) != region;
+        for (int j = 0; j < PIECE; j++)
+            wrong += piece[i][j] != (unsigned char)i;
+    }
+    pieces = 0;
+}
+
+/* It is used again and again, whatever was left.  It has no date until it is full, and is empty after some periods then. */
+static void use_region(void)
+{
+    intptr_t result;
+
+    if (region == NULL)
+        region = called(NEW_REGION, NULL, &result) ? (SGC_region_t *)result : NULL;
+    if (rest > 0 && rest-- > 0)
+        return;
+    for (int i = 0; i < 60 && region != NULL && pieces < PIECES; i++)
+        if (called(FILL_REGION, NULL, &result) && result != 0) {
+            piece[pieces] = (unsigned char *)result;
+            memset(piece[pieces], pieces, PIECE);
+            pieces++;
+        }
+    if (region != NULL && pieces == PIECES) {
+        look_at_pieces();
+        rest = REST;
+        called(REFRESH_REGION, NULL, &result);
+    }
+}
+
+/* A clock, of which nobody knows anything any more when a call with it was left, and a region. */
+static void use_others(int number)
+{
+    intptr_t result;
+
+    called(EXPIRE, NULL, &result);
+    if (rhythm == NULL)
+        rhythm = called(NEW_CLOCK, NULL, &result) ? (SGC_clock_t *)result : NULL;
+    if (rhythm != NULL && (!called(REFRESH_CLOCK, slot[0] != 0 ? object_in(0) : NULL, &result) ||
+                           !called(TICK_CLOCK, NULL, &result)))
+        rhythm = NULL;
+    if (rhythm != NULL && number % 8 == 0) {
+        called(RELEASE_CLOCK, NULL, &result);
+        rhythm = NULL;
+    }
+    use_region();
+}
+
+/* One tick of each clock at most: so what was refreshed with 1 is there in the next one. */
+static void one_period(int number)
+{
+    intptr_t error;
+
+    for (int i = 0; i < SLOTS; i++)
+        if (slot[i] == 0 || (i + number) % 10 == 0)
+            fill(i);
+        else
+            refresh(i);
+    use_others(number);
+    if (called(TICK, NULL, &error))
+        wrong += error != 0;
+    if (called(TICK_GLOBAL, NULL, &error))
+        wrong += error != 0;
+    if (number % 16 == 0)
+        GC_gcollect();
+    for (int i = 0; i < SLOTS; i++)
+        if (slot[i] != 0)
+            look(i);
+}
+
+/* ---- the test ---- */
+
+static void let_jump(long microseconds)
+{
+    struct itimerval each = { { 0, microseconds }, { 0, microseconds } };
+    struct sigaction action = { .sa_handler = jump, .sa_flags = SA_RESTART };
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &each, NULL);
+}
+
+/* Findings: old words on the stack. */
+static void be_silent(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY);
+
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+}
+
+static int jumps_out(void)
+{
+    struct SGC_shortterm settings = { mode, 3, collect, -1, 64 };
+    time_t end = time(NULL) + SECONDS;
+
+    if (TEST_SANITIZED)
+        return CHILD_SKIPS;
+    if (mode == SGC_SHORTTERM_VERIFY)
+        be_silent();
+    if (SGC_shortterm_init(&settings, sizeof settings) != 0)
+        return 100;
+    SGC_join_time();
+    let_jump(100);
+    for (int number = 0; wrong == 0 && jumps < ENOUGH && time(NULL) < end; number++)
+        one_period(number);
+    let_jump(0);
+    memset(slot, 0, sizeof slot);
+    for (int i = 0; i < 8; i++)
+        wrong += SGC_tick() != 0 || SGC_tick_global() != 0;
+    GC_gcollect();
+    GC_gcollect();
+    if (jumps == 0)
+        return CHILD_SKIPS;
+    return wrong != 0 || SGC_check() != 0;
+}
+
+int main(void)
+{
+    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
+
+    unsetenv("SGC_SHORTTERM");
+    setenv("SGC_MODE", "stop", 1);
+    tap_plan(8);
+    for (mode = 0; mode < 4; mode++)
+        for (collect = SGC_SHORTTERM_LAZY; collect <= SGC_SHORTTERM_EAGER; collect++)
+            child_ok(jumps_out, "%s, %s: calls are left by jumps, and objects are as they were", modes[mode],
+                     collect == SGC_SHORTTERM_LAZY ? "lazily" : "eagerly");
+    return tap_done();
+}
