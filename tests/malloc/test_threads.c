@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * malloc and threads: blocks that others free, ends of threads, cancellation, fork among busy
+ * threads, and all of that on one processor.
+ */
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+#include "tests/lib/random.h"
+#include "tests/lib/threads.h"
+#include "tests/malloc/conform.h"
+
+enum { THREADS = 4, BUSY = 3, FORKS = 60, ENDING = 300, KEYS = 8, CANCELLED = 60, SLOTS = 256 };
+enum { STORM_STEPS = 40000, FORK_SECONDS = 20, TURNS = 3000, WARM = 200 };
+
+/* ---- blocks that others free ---- */
+
+/* Its size is at the beginning of a block. */
+struct block {
+    size_t size;
+    unsigned char rest[];
+};
+
+static struct block *_Atomic shared[SLOTS];
+static atomic_int wrong;
+
+static struct block *make(uint64_t *state)
+{
+    uint32_t most = random_below(state, 50) == 0 ? 200000 : 600;
+    size_t size = sizeof(struct block) + random_below(state, most);
+    struct block *b = malloc(size);
+
+    if (b == NULL) {
+        atomic_fetch_add(&wrong, 1);
+        return NULL;
+    }
+    b->size = size;
+    conform_fill(b->rest, size - sizeof *b, (unsigned)size);
+    return b;
+}
+
+static void destroy(struct block *b)
+{
+    if (b != NULL && !conform_is_filled(b->rest, b->size - sizeof *b, (unsigned)b->size))
+        atomic_fetch_add(&wrong, 1);
+    free(b);
+}
+
+/* Puts blocks into places that all threads have, and frees what was there. */
+static void *storm(void *arg)
+{
+    uint64_t state = (uint64_t)(intptr_t)arg * 2 + 1;
+
+    for (int step = 0; step < STORM_STEPS; step++)
+        destroy(atomic_exchange(&shared[random_below(&state, SLOTS)], make(&state)));
+    return NULL;
+}
+
+static bool storms_are_right(void)
+{
+    pthread_t thread[THREADS];
+
+    atomic_store(&wrong, 0);
+    threads_start(thread, THREADS, storm);
+    threads_join(thread, THREADS);
+    for (int i = 0; i < SLOTS; i++)
+        destroy(atomic_exchange(&shared[i], NULL));
+    return atomic_load(&wrong) == 0;
+}
+
+/* ---- the end of a thread ---- */
+
+static pthread_key_t keys[KEYS];
+static atomic_int rounds;
+
+static bool small_work(unsigned seed)
+{
+    bool right = true;
+
+    for (size_t size = 1; size < 2000; size += size / 2 + 8)
+        right = conform_free(conform_new(size, seed), size, seed) && right;
+    return right;
+}
+
+/* In each round of destructors a block is freed, and allocated for the next one. */
+static void destroy_value(void *value)
+{
+    int *left = value;
+    int next = *left - 1, key = left[1];
+
+    free(left);
+    atomic_fetch_add(&rounds, 1);
+    if (!small_work((unsigned)next))
+        atomic_fetch_add(&wrong, 1);
+    if (next > 0) {
+        left = malloc(2 * sizeof *left);
+        left[0] = next;
+        left[1] = key;
+        pthread_setspecific(keys[key], left);
+    }
+}
+
+static void *end_slowly(void *arg)
+{
+    for (int key = 0; key < KEYS; key++) {
+        int *left = malloc(2 * sizeof *left);
+
+        left[0] = PTHREAD_DESTRUCTOR_ITERATIONS;
+        left[1] = key;
+        pthread_setspecific(keys[key], left);
+    }
+    return arg;
+}
+
+static bool ends_are_right(void)
+{
+    atomic_store(&wrong, 0);
+    for (int key = 0; key < KEYS; key++)
+        if (pthread_key_create(&keys[key], destroy_value) != 0)
+            return false;
+    for (int i = 0; i < ENDING; i++)
+        pthread_join(thread_start(end_slowly, NULL), NULL);
+    for (int key = 0; key < KEYS; key++)
+        pthread_key_delete(keys[key]);
+    return atomic_load(&wrong) == 0 && atomic_load(&rounds) == ENDING * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS;
+}
+
+/* How many threads the environment wants in turn. */
+static long threads_in_turn(void)
+{
+    const char *wanted = getenv("CONFORM_THREADS");
+    long count = wanted == NULL ? TURNS : strtol(wanted, NULL, 10);
+
+    if (count <= WARM)
+        tap_bail("CONFORM_THREADS is \"%s\", expected a number above %d", wanted, WARM);
+    return count;
+}
+
+static void *brief(void *arg)
+{
+    unsigned i = (unsigned)(intptr_t)arg;
+
+    if (!small_work(i) || (i % 16 == 0 && !conform_work(i)))
+        atomic_fetch_add(&wrong, 1);
+    return NULL;
+}
+
+static bool memory_stays_flat(void)
+{
+    long count = threads_in_turn(), before = 0;
+
+    atomic_store(&wrong, 0);
+    for (long i = 0; i < count; i++) {
+        if (i == WARM)
+            before = conform_resident_kb();
+        pthread_join(thread_start(brief, (void *)(intptr_t)i), NULL);
+    }
+    tap_diag("%ld threads in turn, %ld KB more than after %d", count, conform_resident_kb() - before, WARM);
+    return atomic_load(&wrong) == 0 && conform_resident_kb() - before < 4096;
+}
+
+/* ---- cancellation ---- */
+
+static atomic_int cleaned;
+
+static void clean(void *block)
+{
+    if (!conform_free(block, 1000, 3))
+        atomic_fetch_add(&wrong, 1);
+    atomic_fetch_add(&cleaned, 1);
+}
+
+static void *until_cancelled(void *arg)
+{
+    (void)arg;
+    pthread_cleanup_push(clean, conform_new(1000, 3));
+    for (;;) {
+        free(conform_new(100, 4));
+        pthread_testcancel();
+    }
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static bool cancellation_is_right(void)
+{
+    atomic_store(&wrong, 0);
+    for (int i = 0; i < CANCELLED; i++) {
+        pthread_t thread = thread_start(until_cancelled, NULL);
+        void *result = NULL;
+
+        if (i % 2 == 0)
+            sched_yield();
+        pthread_cancel(thread);
+        pthread_join(thread, &result);
+        if (result != PTHREAD_CANCELED)
+            atomic_fetch_add(&wrong, 1);
+    }
+    return atomic_load(&wrong) == 0 && conform_work(5);
+}
+
+/* ---- fork ---- */
+
+static atomic_bool stop;
+
+static void *busy(void *arg)
+{
+    uint64_t state = (uint64_t)(intptr_t)arg * 2 + 101;
+
+    while (!atomic_load(&stop))
+        destroy(make(&state));
+    return NULL;
+}
+
+/* A child that hangs is ended by its alarm. */
+static bool child_works(int depth)
+{
+    int status = -1;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        alarm(FORK_SECONDS);
+        _exit(conform_work(6) && (depth == 0 || child_works(depth - 1)) ? 0 : 1);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool forks_work(int forks, int depth)
+{
+    pthread_t thread[BUSY];
+    bool right = true;
+
+    atomic_store(&wrong, 0);
+    atomic_store(&stop, false);
+    threads_start(thread, BUSY, busy);
+    for (int i = 0; i < forks && right; i++)
+        right = child_works(depth);
+    atomic_store(&stop, true);
+    threads_join(thread, BUSY);
+    return right && atomic_load(&wrong) == 0;
+}
+
+/* Handlers of the program's own that allocate, on both sides of a fork. */
+static void *prepared;
+
+static void before_fork(void)
+{
+    prepared = conform_new(500, 7);
+}
+
+static void after_fork(void)
+{
+    if (!conform_free(prepared, 500, 7) || !conform_work(8))
+        atomic_fetch_add(&wrong, 1);
+}
+
+static void after_fork_in_child(void)
+{
+    if (!conform_free(prepared, 500, 7) || !conform_work(9))
+        _exit(2);
+}
+
+static bool handlers_work(void)
+{
+    return pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 && forks_work(FORKS / 4, 2);
+}
+
+/* ---- one processor ---- */
+
+static bool one_processor_works(void)
+{
+    cpu_set_t all, one;
+    bool right;
+
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return false;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        return false;
+    right = storms_are_right();
+    return sched_setaffinity(0, sizeof all, &all) == 0 && right;
+}
+
+int main(void)
+{
+    tap_plan(7);
+    tap_ok(storms_are_right(), "threads free each other's blocks, and those of threads that are gone");
+    tap_ok(ends_are_right(), "in destructors of thread-specific data, of all rounds");
+    tap_ok(memory_stays_flat(), "threads that come and go leave nothing behind");
+    tap_ok(cancellation_is_right(), "threads that are cancelled");
+    tap_ok(forks_work(FORKS, 0), "in children of forks among busy threads");
+    tap_ok(handlers_work(), "in handlers of pthread_atfork, and in children of children");
+    tap_ok(one_processor_works(), "on one processor");
+    return tap_done();
+}
