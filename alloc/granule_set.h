@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of granules of the heap, a bit for each, for walks that come to each object once.  Its memory is the system's.  By one
- * thread, with the world stopped from the obtaining to the last use but the release: the heap does not grow meanwhile.
+ * A set of granules of the heap, a bit for each, for walks that come to each object once.  Its
+ * memory is the system's.  By one thread, with the world stopped from the obtaining to the last use
+ * but the release: the heap does not grow meanwhile.
  */
 #ifndef SGC_ALLOC_GRANULE_SET_H
 #define SGC_ALLOC_GRANULE_SET_H

@@ -4,8 +4,6 @@
 alloc_sources = \
 	alloc/free.c \
 	alloc/free.h \
-	alloc/leave.c \
-	alloc/leave.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_free.c \
@@ -26,7 +24,6 @@ alloc_sources = \
 	alloc/pages/heap.h \
 	alloc/pages/homes.c \
 	alloc/pages/homes.h \
-	alloc/pages/huge_pages.c \
 	alloc/pages/huge_pages.h \
 	alloc/pages/kind.c \
 	alloc/pages/kind.h \

@@ -6,7 +6,6 @@
 #include "alloc/new_objects.h"
 
 #include "alloc/large/span.h"
-#include "alloc/leave.h"
 #include "alloc/page_supply.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"

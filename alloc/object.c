@@ -57,8 +57,8 @@ bool sgc_object_slot(uintptr_t address, struct sgc_object *object)
     return true;
 }
 
-/* The bit of a claimed slot is set before it is handed out.  Only of the calling thread's own claims do
- * we know without stopping anybody. */
+/* The bit of a claimed slot is set before it is handed out.  Only of the calling thread's own
+ * claims do we know without stopping anybody. */
 static bool claimed_only(const struct sgc_object *object)
 {
     const struct sgc_page *d = &sgc_heap.pages[object->page];
@@ -116,8 +116,8 @@ bool sgc_object_starts(uintptr_t address)
            !sgc_freed_remotely(d, granule) && !claimed_only(&o);
 }
 
-/* In a section, so that the bitmaps do not change roles between finding a word and reading it.  A thread
- * that is not registered is not stopped, and may meet that moment. */
+/* In a section, so that the bitmaps do not change roles between finding a word and reading it.  A
+ * thread that is not registered is not stopped, and may meet that moment. */
 bool sgc_object_find(uintptr_t address, struct sgc_object *object)
 {
     struct sgc_cache *cache = sgc_self;

@@ -14,9 +14,8 @@
 #include "alloc/page_supply.h"
 
 #include "alloc/release.h"
-#include "alloc/leave.h"
-#include "alloc/pages/page_lists.h"
 #include "alloc/pages/live_pages.h"
+#include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"

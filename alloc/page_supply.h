@@ -2,7 +2,7 @@
 /*
  * The page policy: where a thread that has run out of pages gets one.
  *
- * PS, AL and LPS(k) of [Endo] ch. 2 are one mechanism: free page lists (alloc/pages/page_lists.h)
+ * PS, AL and LPS(k) of [Endo] ch. 2 are one mechanism: free page lists (alloc/pages/pool.h)
  * and the order in which they are asked (alloc/pages/page_rules.h).  This module adds the sweeping
  * that comes before: pages of the last cycle that nobody has looked at may be empty.
  */

@@ -74,7 +74,6 @@ gc_sources = \
 	gc/config/public_vars.h \
 	gc/events/events.c \
 	gc/events/events.h \
-	gc/events/histogram.c \
 	gc/events/histogram.h \
 	gc/events/json_log.c \
 	gc/events/json_log.h \
@@ -133,19 +132,15 @@ gc_sources = \
 	gc/snapshot/heap_part.c \
 	gc/snapshot/snapshot.c \
 	gc/snapshot/snapshot.h \
-	gc/snapshot/write.c \
-	gc/snapshot/write.h \
 	gc/threads/bind_plan.c \
 	gc/threads/bind_plan.h \
 	gc/threads/binding.c \
 	gc/threads/binding.h \
 	gc/threads/gc_lock.c \
 	gc/threads/gc_lock.h \
-	gc/threads/interrupted.c \
 	gc/threads/mutator.h \
 	gc/threads/node_pool.c \
 	gc/threads/node_pool.h \
-	gc/threads/register.c \
 	gc/threads/registry.c \
 	gc/threads/spin_wait.c \
 	gc/threads/stopper.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where an object's descriptor is, if not in its kind, and what follows from that alone: see mark/descriptor.h.  Words of the
- * program's are loaded once each.  On any marker.
+ * Where an object's descriptor is, if not in its kind, and what follows from that alone: see
+ * mark/descriptor.h.  Words of the program's are loaded once each.  On any marker.
  */
 #include "mark/descriptor.h"
 

@@ -5,8 +5,9 @@
 #include "platform/platform.h"
 #include "platform/report.h"
 
-/* One byte a distance, in memory of its own: made when a client registers the first, or for the first marker if it needs
- * it, published by a release and read with acquire; bytes only ever become 1. */
+/* One byte a distance, in memory of its own: made when a client registers the first, or for the
+ * first marker if it needs it, published by a release and read with acquire; bytes only ever become
+ * 1. */
 SGC_STATE static sgc_aw_t displacements;
 
 SGC_STATE sgc_aw_t sgc_mark_inside;

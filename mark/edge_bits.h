@@ -47,8 +47,8 @@ SGC_INLINE uintptr_t sgc_edge_allocated(const struct sgc_marker *marker, uintptr
     return sgc_aw_load_acq(&marker->allocated[sgc_edge_word(edge)]);
 }
 
-/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the middle
- * soon enough.  If lines are longer, some are asked for twice. */
+/* Asks for all lines of a piece that waits in a batch: the processor does not guess those in the
+ * middle soon enough.  If lines are longer, some are asked for twice. */
 SGC_INLINE void sgc_prefetch_object(uintptr_t start, size_t bytes)
 {
     __builtin_prefetch((const void *)start);

@@ -43,7 +43,8 @@ sgc_mark_proc_t sgc_mark_proc_at(uint32_t number)
 struct complaint {
     sgc_a32_t what;             /* enum sgc_mark_fault, or BUSY */
     sgc_aw_t start, descriptor;
-    uint32_t reported;          /* those that have been reported, a bit each; the collecting thread's */
+    uint32_t reported;          /* those that have been reported, a bit each; the collecting
+                                   thread's */
 };
 
 enum { BUSY = SGC_MARK_FAULTS };

@@ -2,8 +2,8 @@
 /*
  * Descriptors, and the procedures of clients that mark what their objects point at.
  *
- * Descriptors, procedures and the entries that these push are part of the ABI: the public header has them, too, and
- * gc/api/kinds.c asserts that both agree.
+ * Descriptors, procedures and the entries that these push are part of the ABI: the public header
+ * has them, too, and gc/api/kinds.c asserts that both agree.
  *
  *   what            written by                            read by      ordering
  *   count           who adds a procedure: atomic add      same         none: it only gives out numbers

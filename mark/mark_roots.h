@@ -31,7 +31,8 @@ void sgc_mark_contents_but_self(struct sgc_marker *marker, uintptr_t start, size
 /* ---- marked objects on written OS pages, which are to be scanned again ----
  *
  * In a mark beside the program what a marker has read may change behind it.  The system says which
- * OS pages were written (platform/written/written.h); whatever is marked, still allocated, and overlaps one
+ * OS pages were written (platform/written/written.h); whatever is marked, still allocated, and
+ * overlaps one
  * of them, goes back onto the stack. */
 
 /* Words that hold a bit for each OS page of an arena, at most. */

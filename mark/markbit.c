@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways of setting a mark bit that exist to be compared with one atomic or ([Endo] 3.3).  On any marker, world stopped.
+ * Ways of setting a mark bit that exist to be compared with one atomic or ([Endo] 3.3).  On any
+ * marker, world stopped.
  */
 #include "mark/markbit.h"
 

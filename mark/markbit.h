@@ -16,7 +16,8 @@ enum sgc_markbit { SGC_MARKBIT_OR, SGC_MARKBIT_CAS, SGC_MARKBIT_LOCK, SGC_MARKBI
 uintptr_t sgc_mark_by_cas(sgc_aw_t *mark, uintptr_t bits);
 uintptr_t sgc_mark_by_lock(sgc_aw_t *mark, uintptr_t bits);
 
-/* Sets bits of a mark word that read as `seen`, without them.  Those for which no other marker was faster. */
+/* Sets bits of a mark word that read as `seen`, without them.  Those for which no other marker was
+ * faster. */
 __attribute__((always_inline))
 static inline uintptr_t sgc_set_marks(sgc_aw_t *mark, uintptr_t seen, uintptr_t bits, enum sgc_markbit how)
 {

@@ -44,14 +44,6 @@ static uint32_t near_distances(const sgc_a8_t *distances)
     return near;
 }
 
-void sgc_marker_renew(struct sgc_marker *marker)
-{
-    uintptr_t limit = sgc_aw_load_acq(&sgc_heap.limit);
-
-    sgc_assert(limit >= marker->limit && limit % SGC_ARENA == 0);
-    marker->limit = limit;
-}
-
 void sgc_marker_begin(struct sgc_marker *marker)
 {
     sgc_assert(sgc_marker_idle(marker));

@@ -193,7 +193,13 @@ void sgc_marker_begin(struct sgc_marker *marker);
 void sgc_marker_join(struct sgc_marker *marker, const struct sgc_marker *first);
 
 /* Takes the heap's limit anew: arenas that were committed since have objects, too. */
-void sgc_marker_renew(struct sgc_marker *marker);
+static inline void sgc_marker_renew(struct sgc_marker *marker)
+{
+    uintptr_t limit = sgc_aw_load_acq(&sgc_heap.limit);
+
+    sgc_assert(limit >= marker->limit && limit % SGC_ARENA == 0);
+    marker->limit = limit;
+}
 
 /* ---- its loop, and objects found page by page: mark/drain.c.  On any marker ---- */
 

@@ -2,7 +2,7 @@
 /*
  * References that only a mark learns of: entries that clients' procedures push, objects that the
  * client marks by hand, and others that cannot be read off the heap.  A mark tells them to the
- * noter, if there is one: gc/snapshot/write.c.
+ * noter, if there is one: gc/snapshot/snapshot.c.
  *
  *   what        written by                             read by       ordering
  *   sgc_noter   who has stopped the world, before      markers       release / acquire
@@ -21,11 +21,13 @@
 #include "platform/compiler.h"
 
 enum sgc_noted {
-    SGC_NOTED_OBJECT,           /* the object that the address is in leads to the words that follow, up to the end, */
+    SGC_NOTED_OBJECT,           /* the object that the address is in leads to the words that follow,
+                                   up to the end, */
     SGC_NOTED_ENTRY,            /* or memory that a procedure has pushed for another to look at */
     SGC_NOTED_WORD,             /* counts as a word of the heap does */
     SGC_NOTED_END,
-    SGC_NOTED_BY_HAND,          /* the object there has been marked, and its contents are not looked at ... */
+    SGC_NOTED_BY_HAND,          /* the object there has been marked, and its contents are not looked
+                                   at ... */
     SGC_NOTED_CONTENTS,         /* ... unless this comes, too: those of the object there are */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a word of the program's memory: the only way in which marking looks at what objects and roots consist of, besides
- * platform/find_pointers.h.  On any marker.
+ * Reading a word of the program's memory: the only way in which marking looks at what objects and
+ * roots consist of, besides platform/find_pointers.h.  On any marker.
  */
 #ifndef SGC_MARK_READ_ONCE_H
 #define SGC_MARK_READ_ONCE_H
@@ -22,7 +22,8 @@
 #define SGC_INLINE_BLIND SGC_BLIND __attribute__((always_inline)) static inline
 #endif
 
-/* A word of the program's memory, loaded once: it may change between two loads, and be in the heap for one of them only. */
+/* A word of the program's memory, loaded once: it may change between two loads, and be in the heap
+ * for one of them only. */
 SGC_INLINE_BLIND uintptr_t sgc_read_once(uintptr_t address)
 {
     return *(const volatile uintptr_t *)address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of an object that may be pointers, for questions: what mark/descriptor.c scans, without marking.  On the thread
- * that has stopped the world.
+ * The words of an object that may be pointers, for questions: what mark/descriptor.c scans, without
+ * marking.  On the thread that has stopped the world.
  */
 #include "mark/descriptor.h"
 
@@ -13,7 +13,8 @@
 struct words {
     sgc_visit_word_t visit;
     void *arg;
-    sgc_readable_t readable;    /* asked before a word outside the object is looked at; NULL: all can be read */
+    sgc_readable_t readable;    /* asked before a word outside the object is looked at; NULL: all
+                                   can be read */
     bool leaves;                /* out what a procedure decides of */
     bool left;                  /* it has done so */
     bool certain;               /* a collection takes these for pointers, and no others */
@@ -180,7 +181,8 @@ bool sgc_visit_known_words(uint32_t kind, uintptr_t start, size_t bytes, sgc_vis
 
 /* ---- what procedures push ---- */
 
-/* From between two words: what a length has left of it, and all of the memory with other descriptors. */
+/* From between two words: what a length has left of it, and all of the memory with other
+ * descriptors. */
 static void visit_uneven(struct words *w, uintptr_t start, size_t bytes, uintptr_t descriptor)
 {
     size_t skip = sizeof(uintptr_t) - start % sizeof(uintptr_t);

@@ -89,7 +89,5 @@ if SGC_OS_LINUX
 platform_sources += \
 	platform/written/written_async_linux.c \
 	platform/written/written_mprotect.c \
-	platform/written/written_soft_linux.c \
-	platform/written/protected_pages.c \
-	platform/written/protected_pages.h
+	platform/written/written_soft_linux.c
 endif

@@ -281,13 +281,18 @@ uintptr_t sgc_context_sp(const void *context);
  * whose handlers run late, the handler's own, which is never above it.  [any] */
 uintptr_t sgc_interrupted_sp(const void *context);
 
-/* The alternate signal stack, if the interrupted code or its handler runs on it.  One that was set
- * up with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
-bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds);
-
-/* The one that is set up, wherever they run.  If it lies in the thread's own stack its memory may
- * be something else by now.  [any] */
+/* The alternate signal stack that was set up when a handler came, wherever the interrupted code and
+ * the handler run.  If it lies in the thread's own stack its memory may be something else by now.
+ * One that was set up with SS_AUTODISARM is unknown to the kernel while it is in use.  [any] */
 bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *bounds);
+
+/* That stack, if the interrupted code or its handler runs on it: the kernel does not note that in
+ * the context, but if they do the context lies there, too.  Where the interrupted code ran on it,
+ * its handler does.  [any] */
+static inline bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
+{
+    return sgc_context_altstack_set(context, bounds) && sgc_stack_within(bounds, (uintptr_t)context);
+}
 
 /* The alternate signal stack that the calling thread has set up, whether or not it runs on it.
  * False if there is none, or one with SS_AUTODISARM is in use.  [any] */

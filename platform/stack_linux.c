@@ -215,16 +215,6 @@ bool sgc_context_altstack_set(const void *context, struct sgc_stack_bounds *boun
     return bounds_of(&interrupted->uc_stack, bounds);
 }
 
-/*
- * The kernel notes in the context which alternate stack the thread had set up, not whether it was
- * on it.  It is in use if the handler runs on it, and with it the context: where the interrupted
- * code ran on it, its handler does too.
- */
-bool sgc_context_altstack(const void *context, struct sgc_stack_bounds *bounds)
-{
-    return sgc_context_altstack_set(context, bounds) && sgc_stack_within(bounds, (uintptr_t)context);
-}
-
 bool sgc_altstack_self(struct sgc_stack_bounds *bounds)
 {
     stack_t now;

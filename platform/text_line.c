@@ -44,16 +44,6 @@ void sgc_line_fixed(struct sgc_line *line, uint64_t value, uint64_t unit, int di
         sgc_line_add(line, "%c", (int)('0' + places / scale % 10));
 }
 
-void sgc_line_ms(struct sgc_line *line, uint64_t ns)
-{
-    sgc_line_fixed(line, ns, 1000000, 3);
-}
-
-void sgc_line_mib(struct sgc_line *line, uint64_t bytes)
-{
-    sgc_line_fixed(line, bytes, UINT64_C(1) << 20, 1);
-}
-
 const char *sgc_quote(const char *text, size_t length, char *buffer, size_t size)
 {
     static const char cut[] = "...";

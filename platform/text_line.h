@@ -23,8 +23,17 @@ void sgc_line_add(struct sgc_line *line, const char *format, ...) SGC_PRINTF(2, 
  * 1.235. */
 void sgc_line_fixed(struct sgc_line *line, uint64_t value, uint64_t unit, int digits);
 
-void sgc_line_ms(struct sgc_line *line, uint64_t ns);           /* "1.235" */
-void sgc_line_mib(struct sgc_line *line, uint64_t bytes);       /* "38.2" */
+/* "1.235" */
+static inline void sgc_line_ms(struct sgc_line *line, uint64_t ns)
+{
+    sgc_line_fixed(line, ns, 1000000, 3);
+}
+
+/* "38.2" */
+static inline void sgc_line_mib(struct sgc_line *line, uint64_t bytes)
+{
+    sgc_line_fixed(line, bytes, UINT64_C(1) << 20, 1);
+}
 
 /* `length` characters of a stranger's text, cut ("...") to what fits into `buffer` and without what
  * could disturb a terminal.  Returns `buffer`. */

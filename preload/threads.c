@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libsgcpreload, which sgc-run loads before everything else: it takes the place of the C library's thread functions,
- * so that the threads of an unmodified program are registered with the collector.
+ * libsgcpreload, which sgc-run loads before everything else: it takes the place of the C library's
+ * thread functions, so that the threads of an unmodified program are registered with the collector.
  *
- * Until the collector has started, and in programs that never use it, each call goes straight to the C library.
- * The real functions are looked up when they are first needed, which may be before any constructor has run; they are
- * exported for the collector's own calls (gc/api/real_threads.h).
+ * Until the collector has started, and in programs that never use it, each call goes straight to
+ * the C library.  The real functions are looked up when they are first needed, which may be before
+ * any constructor has run; they are exported for the collector's own calls (gc/api/real_threads.h).
  *
  *   real.*   any thread, each time the same value, relaxed    any thread, relaxed: one word each
  */
@@ -29,7 +29,8 @@ static struct {
         pthread_exit;
 } real;
 
-/* The next definition of the name after this library's; 0 if there is none, which no C library does. */
+/* The next definition of the name after this library's; 0 if there is none, which no C library
+ * does. */
 static uintptr_t find(sgc_aw_t *slot, const char *name)
 {
     uintptr_t found = sgc_aw_load(slot);
@@ -145,8 +146,8 @@ static int c11_result(int error)
     return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : error == EBUSY ? thrd_busy : thrd_error;
 }
 
-/* On both processors an int is returned in the lower half of the register in which a pointer is: no thunk is needed, nor
- * memory for its arguments. */
+/* On both processors an int is returned in the lower half of the register in which a pointer is: no
+ * thunk is needed, nor memory for its arguments. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t body, void *arg)
 {
     void *(*returns_pointer)(void *) = (void *(*)(void *))(void (*)(void))body;

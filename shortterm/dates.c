@@ -6,13 +6,6 @@
 
 SGC_STATE struct sgc_dates_gone sgc_dates_gone;
 
-/* Dates of two words do not go the common way. */
-void sgc_dates_open(struct sgc_dates *d)
-{
-    sgc_assert(!d->blocked && sgc_shortterm_ok());
-    d->room = sgc_shortterm.mode == SGC_SHORTTERM_VERIFY ? 0 : sgc_shortterm.extension + 1;
-}
-
 static SGC_STATE sgc_aw_t serials;
 
 struct sgc_dates *sgc_dates_make(struct sgc_mutator *self)

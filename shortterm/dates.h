@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The record of a thread in short-term memory: its clocks with their dates, and its dates that are
- * over.
+ * The settings of short-term memory; and the record of a thread in it: its clocks with their dates,
+ * and its dates that are over.
+ *
+ *   wanted           SGC_shortterm_init, before the start,  the start   the lock
+ *   settings         under the lock of short-term memory
+ *   the settings     the thread that starts the layer,      everybody   release of sgc_upper_now /
+ *                    under that lock                                    acquire
  *
  *   `upper` of the   the thread itself                      the thread; world   release
  *   mutator                                                 stopped: the
@@ -17,7 +22,34 @@
 #include "gc/threads/upper.h"
 #include "shortterm/dates/date_list.h"
 #include "shortterm/dates/time_rules.h"
-#include "shortterm/settings.h"
+#include "sgc_shortterm.h"
+
+/* ---- the settings: the start takes them over (shortterm/start.c) ---- */
+
+struct sgc_shortterm {
+    uint32_t mode;                      /* SGC_SHORTTERM_PIN ... */
+    uint32_t extension;                 /* the largest */
+    bool eager;                         /* ticks alone take dates off; with verify nothing does */
+    bool counts;                        /* an object's dates are counted */
+    uint32_t step;                      /* lazy: dates that an operation takes off */
+    uint32_t check;                     /* verify: ticks of a thread between checks; 0: none */
+    uint32_t words;                     /* of a date: the object, and with verify the caller */
+};
+SGC_INNER struct sgc_shortterm sgc_shortterm;
+
+enum { SGC_EXTENSION_MAX = 65535, SGC_STEP_MAX = 1 << 20 };
+
+static inline bool sgc_verifies(void)
+{
+    return sgc_shortterm.mode == SGC_SHORTTERM_VERIFY;
+}
+
+static inline bool sgc_shortterm_ok(void)
+{
+    return sgc_shortterm.mode <= SGC_SHORTTERM_VERIFY && sgc_shortterm.extension <= SGC_EXTENSION_MAX;
+}
+
+/* ---- records ---- */
 
 /* A clock beside the thread's own one.  Its regions' lists are made when the first region is
  * refreshed by it, and so are those of the own clock and of global time. */
@@ -80,8 +112,12 @@ static inline bool sgc_dates_ok(const struct sgc_dates *d)
  * outside sections. */
 struct sgc_dates *sgc_dates_make(struct sgc_mutator *self);
 
-/* The common way is open to the thread again. */
-void sgc_dates_open(struct sgc_dates *d);
+/* The common way is open to the thread again.  Dates of two words do not go it. */
+static inline void sgc_dates_open(struct sgc_dates *d)
+{
+    sgc_assert(!d->blocked && sgc_shortterm_ok());
+    d->room = sgc_verifies() ? 0 : sgc_shortterm.extension + 1;
+}
 
 /* Makes `count` lists for the buffer, if it has none.  False if there is no memory.  On the thread,
  * outside sections. */

@@ -3,6 +3,7 @@
  * which thread. */
 #include "shortterm/start.h"
 
+#include "gc/threads/gc_lock.h"
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"
 #include "shortterm/dates/counts.h"
@@ -12,7 +13,6 @@
 #include "shortterm/orphan_dates.h"
 #include "shortterm/regions.h"
 #include "shortterm/verify.h"
-#include "shortterm/watch.h"
 
 /* ---- dates as roots ---- */
 
@@ -53,6 +53,80 @@ static void visit_dates(void (*fn)(void *arg, const struct sgc_mutator *whose, s
     sgc_holds_visit(visit_hold, &v);
 }
 
+/* ---- pages in which GC_free asks for dates (sgc_page_watch) ----
+ *
+ * Which those are, and when they are no more.  An object's first date has its page watched, before
+ * it is counted and in the same section.  That nothing in the page has a date any more is looked
+ * for when a free has asked in vain, now and then.  The owner of the page finds it out by itself if
+ * all dates there were its own: another thread that makes one has the page watched for that first.
+ * Otherwise the next stop does.
+ *
+ *   a page's word   a thread that dates, in a section;     GC_free          compare-and-swap: the
+ *                   the owner, or the collecting thread,                    stronger reason stays;
+ *                   takes its reason back                                   stopping the world
+ *   due             a thread that frees: 1; the            the collecting   relaxed; stopping the
+ *                   collecting thread: 0                   thread           world
+ *   vain            a thread that frees                    same             relaxed: a rough count
+ */
+
+/* Vain questions: a look at a page's 8 KB of numbers is a small part of what these take. */
+enum { CHECK_EACH = 64 };
+
+SGC_STATE static sgc_a32_t due, vain;
+
+/* In a section, or world stopped. */
+static bool is_watched_in_vain(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_ok(page));
+    return sgc_page_state(d) == SGC_PAGE_SMALL && sgc_page_is_watched(d, SGC_WATCH_DATED_HERE) && !sgc_counts_in_page(page);
+}
+
+/* The program has freed an object of the page, and it has no date.  On that thread, outside
+ * sections. */
+static void watch_in_vain(struct sgc_mutator *self, uint32_t page)
+{
+    uint32_t count = sgc_a32_load(&vain) + 1;
+
+    sgc_assert(sgc_mutator_mine(self) && sgc_page_ok(page));
+    sgc_a32_store(&vain, count);
+    if (count % CHECK_EACH != 0)
+        return;
+    sgc_section_enter(sgc_section_of(self));
+    if (is_watched_in_vain(page)) {
+        if (sgc_page_owner(page) == self->cache.id)
+            sgc_page_unwatch(page, SGC_WATCH_DATED_HERE);
+        sgc_a32_store(&due, 1);
+    }
+    sgc_section_leave(sgc_section_of(self));
+}
+
+/* Holds are not counted where dates are not. */
+static void watch_held(void *unused, struct sgc_range range)
+{
+    (void)unused;
+    sgc_assert(sgc_heap_contains(*(const uintptr_t *)range.lo));
+    sgc_page_watch(sgc_page_number(*(const uintptr_t *)range.lo), SGC_WATCH_DATED);
+}
+
+/* World stopped. */
+static void watch_stopped(void)
+{
+    uint32_t end = (uint32_t)(sgc_aw_load(&sgc_heap.granules) / SGC_PAGE_GRANULES);
+
+    sgc_assert(sgc_stopped_by_self());
+    if (sgc_a32_load(&due) == 0)
+        return;
+    sgc_a32_store(&due, 0);
+    for (uint32_t page = 1; page < end; page++)
+        if (is_watched_in_vain(page)) {
+            sgc_page_unwatch(page, SGC_WATCH_DATED);
+            sgc_page_unwatch(page, SGC_WATCH_DATED_HERE);
+        }
+    sgc_holds_visit(watch_held, NULL);
+}
+
 /* ---- a collection begins ---- */
 
 static void stopped(void)
@@ -60,7 +134,7 @@ static void stopped(void)
     sgc_time_count_again();
     if (sgc_shortterm.counts)
         sgc_expire_stopped();
-    sgc_watch_stopped();
+    watch_stopped();
 }
 
 /* ---- threads that wait, and end ---- */
@@ -202,7 +276,7 @@ static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
     if (!keeps && sgc_verifies())
         forget_expired(object);
     if (!keeps)
-        sgc_watch_in_vain(self, sgc_page_number(object));
+        watch_in_vain(self, sgc_page_number(object));
     return keeps;
 }
 

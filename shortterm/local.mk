@@ -39,22 +39,15 @@ shortterm_sources = \
 	shortterm/region_rules.h \
 	shortterm/regions.c \
 	shortterm/regions.h \
-	shortterm/settings.c \
-	shortterm/settings.h \
 	shortterm/start.c \
 	shortterm/start.h \
 	shortterm/tick.c \
 	shortterm/verify.c \
-	shortterm/verify.h \
-	shortterm/watch.c \
-	shortterm/watch.h
+	shortterm/verify.h
 
 # libscm.
 compat_sources = \
-	shortterm/compat/clocks.c \
 	shortterm/compat/compat.h \
 	shortterm/compat/dates.c \
-	shortterm/compat/mem_info.c \
 	shortterm/compat/objects.c \
-	shortterm/compat/regions.c \
 	shortterm/compat/wrap.c

@@ -12,7 +12,6 @@
 #include "shortterm/global_time.h"
 #include "shortterm/regions.h"
 #include "shortterm/start.h"
-#include "shortterm/watch.h"
 #include "sgc_shortterm.h"
 
 /* ---- the common way ---- */
@@ -79,7 +78,7 @@ static uintptr_t counted(struct sgc_dates *d, const struct sgc_object *o)
     sgc_assert(sgc_object_ok(o));
     if (!sgc_shortterm.counts)
         return o->start;
-    sgc_watch_page(o->page, own);
+    sgc_page_watch(o->page, own ? SGC_WATCH_DATED_HERE : SGC_WATCH_DATED);
     return o->start | sgc_counts_add(o->granule, own);
 }
 

@@ -167,15 +167,6 @@ void *sgc_span_use_cached(uint32_t owner, size_t bytes, uint32_t kind, struct sg
     return object;
 }
 
-/* ---- words that keep it ---- */
-
-void sgc_span_set_reach(uint32_t page, size_t bytes)
-{
-    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
-    sgc_aw_store(&sgc_heap.pages[page].span_reach, bytes);
-    sgc_span_set_limited(&sgc_heap.pages[page], true);
-}
-
 /* ---- figures ---- */
 
 /* The bytes counted that no thread has taken yet.  One exchange decides which thread gets them, and
@@ -189,22 +180,10 @@ static size_t take(sgc_aw_t *count, sgc_aw_t *reported)
     return now != before && sgc_aw_cas(reported, before, now) ? now - before : 0;
 }
 
-size_t sgc_span_take_allocated(void)
+struct sgc_span_bytes sgc_span_take_bytes(void)
 {
-    return take(&sgc_spans.allocated, &sgc_spans.allocated_reported);
-}
+    size_t allocated = take(&sgc_spans.allocated, &sgc_spans.allocated_reported);
+    size_t freed = take(&sgc_spans.freed, &sgc_spans.freed_reported);
 
-size_t sgc_span_take_freed(void)
-{
-    return take(&sgc_spans.freed, &sgc_spans.freed_reported);
-}
-
-size_t sgc_span_allocated(void)
-{
-    return sgc_aw_load_acq(&sgc_spans.allocated);
-}
-
-size_t sgc_span_freed(void)
-{
-    return sgc_aw_load_acq(&sgc_spans.freed);
+    return (struct sgc_span_bytes){ allocated, freed };
 }

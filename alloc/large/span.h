@@ -84,7 +84,12 @@ bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
 
 /* Only words that point at the first `bytes` of the object keep it.  By whoever owns the object. */
-void sgc_span_set_reach(uint32_t page, size_t bytes);
+static inline void sgc_span_set_reach(uint32_t page, size_t bytes)
+{
+    sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
+    sgc_aw_store(&sgc_heap.pages[page].span_reach, bytes);
+    sgc_span_set_limited(&sgc_heap.pages[page], true);
+}
 
 /* Sweeps up to `max` spans, giving dead ones back.  False if none was left, or while a mark goes on
  * beside the program.  Outside sections. */
@@ -101,12 +106,21 @@ void sgc_span_give_cached(uint32_t owner, struct sgc_section *self);
 
 /* Bytes allocated in spans since this was last asked, and freed explicitly.  Of threads that ask at
  * once one gets them, and the others may get 0: in the sum of all answers is everything once. */
-size_t sgc_span_take_allocated(void);
-size_t sgc_span_take_freed(void);
+struct sgc_span_bytes {
+    size_t allocated, freed;
+};
+struct sgc_span_bytes sgc_span_take_bytes(void);
 
 /* All that were.  Any thread. */
-size_t sgc_span_allocated(void);
-size_t sgc_span_freed(void);
+static inline size_t sgc_span_allocated(void)
+{
+    return sgc_aw_load_acq(&sgc_spans.allocated);
+}
+
+static inline size_t sgc_span_freed(void)
+{
+    return sgc_aw_load_acq(&sgc_spans.freed);
+}
 
 /* ---- spare spans ----
  *

@@ -3,7 +3,8 @@
 #include "alloc/pages/dangling.h"
 
 struct dangling {
-    sgc_aw_t *noted;            /* a bit a granule; its addresses are found when it is first needed */
+    sgc_aw_t *noted;            /* a bit a granule; its addresses are found when it is first
+                                   needed */
     struct sgc_stretch memory;
     size_t words;               /* of it that have memory; 0: nothing is noted */
 };

@@ -22,7 +22,8 @@
 
 #include "alloc/pages/page.h"
 
-/* Nothing is noted any more, and from now on is.  World stopped, before the mark begins.  False: there is no memory for it. */
+/* Nothing is noted any more, and from now on is.  World stopped, before the mark begins.  False:
+ * there is no memory for it. */
 bool sgc_dangling_begin(void);
 
 /* Nothing is noted from now on.  World stopped. */

@@ -100,18 +100,13 @@ static bool add_slices(struct sgc_found_nodes *f, const void *table, size_t entr
     return true;
 }
 
-bool sgc_found_add_heap(struct sgc_found_nodes *f)
-{
-    return add_slices(f, (const void *)sgc_heap.base, SGC_ARENA, meant_for_arena);
-}
-
-bool sgc_found_add_bits(struct sgc_found_nodes *f)
+static bool add_bits(struct sgc_found_nodes *f)
 {
     return add_slices(f, sgc_heap.bits, 2 * SGC_ARENA_BITMAP, meant_for_bits) &&
            add_slices(f, sgc_heap.remote_bits, SGC_ARENA_BITMAP, meant_for_bits);
 }
 
-bool sgc_found_add_tables(struct sgc_found_nodes *f)
+static bool add_tables(struct sgc_found_nodes *f)
 {
     size_t arenas = arenas_now();
     int meant = meant_for_tables();
@@ -120,4 +115,17 @@ bool sgc_found_add_tables(struct sgc_found_nodes *f)
            sgc_found_add(f, sgc_heap.records, arenas * SGC_ARENA_PAGES * sizeof *sgc_heap.records, meant) &&
            sgc_found_add(f, sgc_heap.arenas, arenas * sizeof *sgc_heap.arenas, meant) &&
            sgc_found_add(f, sgc_heap.span_bits, arenas * 2 * sizeof *sgc_heap.span_bits, meant);
+}
+
+bool sgc_found_add_part(struct sgc_found_nodes *f, enum sgc_found_part part)
+{
+    switch (part) {
+    case SGC_FOUND_HEAP:
+        return add_slices(f, (const void *)sgc_heap.base, SGC_ARENA, meant_for_arena);
+    case SGC_FOUND_BITS:
+        return add_bits(f);
+    default:
+        sgc_assert(part == SGC_FOUND_TABLES);
+        return add_tables(f);
+    }
 }

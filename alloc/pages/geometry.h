@@ -2,10 +2,11 @@
 /*
  * The sizes everything else is built on.  Constants only.
  *
- * Why 64 KB pages: a descriptor table of 32 bytes per page then covers 256 MB with 128 KB, which stays
- * in the first- and second-level caches while marking; a thread refills rarely; and every class up
- * to a third of a page can share pages.  A page that is used only in part costs only the OS pages
- * touched, since objects are handed out in ascending order, unless its class is in great demand.
+ * Why 64 KB pages: a descriptor table of 32 bytes per page then covers 256 MB with 128 KB, which
+ * stays in the first- and second-level caches while marking; a thread refills rarely; and every
+ * class up to a third of a page can share pages.  A page that is used only in part costs only the
+ * OS pages touched, since objects are handed out in ascending order, unless its class is in great
+ * demand.
  */
 #ifndef SGC_ALLOC_PAGES_GEOMETRY_H
 #define SGC_ALLOC_PAGES_GEOMETRY_H

@@ -52,11 +52,7 @@ static inline void sgc_huge_page_tried(struct sgc_huge_trials *trials, uint32_t 
     trials->next = trials->trusted ? 0 : arena * SGC_HUGE_PATIENCE;
 }
 
-/* ---- asking ---- */
-
-/* `count` arenas from `first` on are committed and not used yet; `filled`: they will be used as a
- * whole.  By the thread that grows, outside locks. */
-void sgc_huge_pages_grown(uint32_t first, uint32_t count, bool filled);
+/* ---- asking: alloc/pages/pool_grow.c ---- */
 
 /* Some pages of an arena, or the last that were backed, have been given back.  The rest of a huge
  * page would become a whole one again if the system were not told. */

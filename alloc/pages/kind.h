@@ -2,8 +2,8 @@
 /*
  * Kinds: what the words of an object mean.
  *
- * Four are built in; clients make others.  All objects of a page are of one kind, so a kind is a number, and what it
- * stands for is looked up in a table.
+ * Four are built in; clients make others.  All objects of a page are of one kind, so a kind is a
+ * number, and what it stands for is looked up in a table.
  *
  *   what        written by                               read by      ordering
  *   count       who makes a kind: atomic add             everybody    none: an entry that is not filled yet has no
@@ -52,7 +52,8 @@ struct sgc_kinds {
 };
 SGC_INNER struct sgc_kinds sgc_kinds;
 
-/* A new kind; its number, SGC_KINDS if there can be no more.  Any thread, any time; with caches: sgc_caches_make_kind. */
+/* A new kind; its number, SGC_KINDS if there can be no more.  Any thread, any time; with caches:
+ * sgc_caches_make_kind. */
 uint32_t sgc_kind_make(const struct sgc_kind *kind);
 
 /* Kinds there are. */
@@ -89,8 +90,8 @@ static inline bool sgc_kind_cleared(uint32_t kind)
     return sgc_kind_is_client(kind) ? sgc_kinds.of[kind].clear : (kind & 1) != (kind >> 1);
 }
 
-/* Slots that a thread has freed are handed out again before they are zeroed: not where a client's mark procedure might
- * see old words. */
+/* Slots that a thread has freed are handed out again before they are zeroed: not where a client's
+ * mark procedure might see old words. */
 static inline bool sgc_kind_keeps_freed(uint32_t kind)
 {
     return !sgc_kind_is_client(kind);

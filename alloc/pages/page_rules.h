@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the replay of
- * recorded demands (tests/unit/alloc/pages/test_page_rules_bounds.c) and a simulator take the same ones.
+ * The decisions of the page policies, and nothing else: pure arithmetic, so that the heap, the
+ * replay of recorded demands (tests/unit/alloc/pages/test_page_rules_bounds.c) and a simulator take
+ * the same ones.
  *
- * A policy is two answers: does a thread's own free page come first, and may the heap expand although
- * other threads have free pages ([Endo] 2.2.4).  Everything else follows: doc/design/page-policy.md.
+ * A policy is two answers: does a thread's own free page come first, and may the heap expand
+ * although other threads have free pages ([Endo] 2.2.4).  Everything else follows:
+ * doc/design/page-policy.md.
  */
 #ifndef SGC_ALLOC_PAGES_PAGE_RULES_H
 #define SGC_ALLOC_PAGES_PAGE_RULES_H
@@ -15,7 +17,8 @@
 enum sgc_page_policy {
     SGC_POLICY_PS,              /* page shared: the free pages are everybody's, whoever had them */
     SGC_POLICY_AL,              /* all local: nobody takes another thread's page */
-    SGC_POLICY_LPS,             /* locality-aware: own pages first, then local while that costs at most k times what PS does */
+    SGC_POLICY_LPS,             /* locality-aware: own pages first, then local while that costs at
+                                   most k times what PS does */
 };
 
 enum { SGC_K_ONE = 256 };      /* k is in such parts */
@@ -26,8 +29,8 @@ struct sgc_page_rule {
     uint32_t k;                 /* LPS: allowable consumption ratio, times SGC_K_ONE */
 };
 
-/* Where a page may come from.  A page that is free and has contents is on the list of the thread that had
- * it last, or nobody's. */
+/* Where a page may come from.  A page that is free and has contents is on the list of the thread
+ * that had it last, or nobody's. */
 enum sgc_page_source {
     SGC_SOURCE_NONE,
     SGC_SOURCE_OWN,             /* the asking thread's list */
@@ -35,7 +38,8 @@ enum sgc_page_source {
     SGC_SOURCE_ANY,             /* whatever has contents, lowest address first */
     SGC_SOURCE_OTHERS,          /* the list of the thread that has (about) the most */
     SGC_SOURCE_FRESH,           /* without contents: the heap expands */
-    SGC_SOURCE_NOBODYS_FAR,     /* the same three where the pages' home is not the asking thread's node */
+    SGC_SOURCE_NOBODYS_FAR,     /* the same three where the pages' home is not the asking thread's
+                                   node */
     SGC_SOURCE_OTHERS_FAR,
     SGC_SOURCE_FRESH_FAR,
     SGC_SOURCES
@@ -45,7 +49,8 @@ enum sgc_page_source {
 struct sgc_page_supply {
     uint64_t consumed;          /* in use by threads, or free and with contents */
     uint64_t max_live;         /* l: the most that were live at one time, as far as is known */
-    bool near_and_far;          /* pages have homes on several memory nodes: otherwise all are near */
+    bool near_and_far;          /* pages have homes on several memory nodes: otherwise all are
+                                   near */
 };
 
 /* Sources in the order in which they are asked, SGC_SOURCE_NONE at the end. */
@@ -53,15 +58,17 @@ struct sgc_page_order {
     unsigned char source[8];
 };
 
-/* Automatic k: locality is paid for with memory where there is any to gain, that is with more than one memory
- * node (doc/design/page-policy.md has what was measured).  The number of threads need not be looked at: LPS(k)
- * never takes more than AL, whatever k is, and with one thread they are all the same. */
+/* Automatic k: locality is paid for with memory where there is any to gain, that is with more than
+ * one memory node (doc/design/page-policy.md has what was measured).  The number of threads need
+ * not be looked at: LPS(k) never takes more than AL, whatever k is, and with one thread they are
+ * all the same. */
 static inline uint32_t sgc_lps_auto_k(uint32_t memory_nodes)
 {
     return memory_nodes > 1 ? 2 * SGC_K_ONE : SGC_K_ONE;
 }
 
-/* May a thread that has no free page of its own take a fresh one although others have free pages? */
+/* May a thread that has no free page of its own take a fresh one although others have free
+ * pages? */
 static inline bool sgc_heap_expansion_allowed(const struct sgc_page_rule *rule,
                                               const struct sgc_page_supply *supply)
 {
@@ -93,8 +100,9 @@ static inline struct sgc_page_order sgc_page_order(const struct sgc_page_rule *r
     return sgc_page_orders[supply->near_and_far][sgc_heap_expansion_allowed(rule, supply)];
 }
 
-/* The threads with the most free pages are found by the length of this number, so "the most" is meant within a
- * factor of two: the richest of many threads is then found without looking at each. */
+/* The threads with the most free pages are found by the length of this number, so "the most" is
+ * meant within a factor of two: the richest of many threads is then found without looking at
+ * each. */
 static inline uint32_t sgc_page_wealth(uint32_t pages)
 {
     return pages == 0 ? 0 : 32 - (uint32_t)__builtin_clz(pages);

@@ -7,7 +7,6 @@
  */
 #include "alloc/pages/pool.h"
 
-#include "alloc/pages/page_lists.h"
 #include "alloc/pages/homes.h"
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
@@ -29,14 +28,6 @@ bool sgc_pool_within_limit(uint32_t fresh)
     size_t now = sgc_aw_load(&sgc_pool.in_use) + sgc_aw_load(&sgc_pool.dirty);
 
     return fresh <= limit && now <= limit - fresh;
-}
-
-bool sgc_pool_may_use(uint32_t count)
-{
-    size_t limit = sgc_aw_load(&sgc_pool.limit);
-    size_t now = sgc_aw_load(&sgc_pool.in_use);
-
-    return count < sgc_heap.reserved / SGC_PAGE && now <= limit && count <= limit - now;
 }
 
 /* ---- finding a run ---- */

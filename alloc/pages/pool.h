@@ -6,7 +6,7 @@
  * run of pages is found by looking at words, lowest address first, which keeps the heap dense and
  * leaves whole arenas free at its end.  A second word says which of the free pages have contents
  * (`dirty`); the others read as zero and have no backing.  A third says which of those are on the
- * free page list of a thread (alloc/pages/page_lists.h); they are in the words all the same.
+ * free page list of a thread; they are in the words all the same.
  *
  * Pages are committed one after the other.  The last arena may be there in part only, where the
  * system grants no more, and one in the middle, or nothing of it, where something else lies at its
@@ -144,6 +144,50 @@ void sgc_pool_after_fork(void);
  * threads had taken and not put to use yet, or were giving back. */
 void sgc_pool_take_back_lost(void);
 
+/* ---- the free page lists: one an owner, of pages of the pool that the owner had last ----
+ *
+ * A page on a list is free in the pool's words like any other, and found there by spans and by
+ * decay; who takes it for whatever use takes it off its list, which is O(1).  So a list says only
+ * who comes first.  Pages that are free and have contents but are on no list are nobody's: of
+ * spans, of ended threads.
+ *
+ * In front of a list is the lowest of the pages put on it since it was empty (a page below the
+ * first goes in front, others go behind), so that reuse keeps the heap dense; another thread takes
+ * from the end.
+ *
+ * Owners are linked by the wealth of their lists (alloc/pages/page_rules.h), those of each memory
+ * node by themselves, so that a rich one is found at once.  Which node an owner's pages lie on is
+ * their arenas' affair: most are on that of its thread.
+ *
+ *   what                              written by               read by                  ordering
+ *   everything here                   under the pool's lock    same                     the lock
+ *   next, prev, list of a page        under the pool's lock    same                     the lock; before and after,
+ *   record, while the page is free                                                      who has the page owns them
+ *   counts                            under the pool's lock    anybody, relaxed too     a stale value costs a look
+ *
+ * A page's `list` is then its owner's number.
+ */
+
+/* Before the first page is put on a list.  If the system refuses memory for them there are no
+ * lists, and every page is nobody's. */
+void sgc_free_lists_init(void);
+
+/* A free page with contents that is on no list becomes the last owner's.  SGC_NO_OWNER: stays
+ * nobody's. */
+void sgc_free_list_add(uint32_t owner, uint32_t page);
+
+/* A page on a list becomes nobody's. */
+void sgc_free_list_remove(uint32_t page);
+
+/* How many pages are on one list.  Without the lock: about. */
+uint32_t sgc_free_list_count(uint32_t owner);
+
+/* How many pages are on all lists.  Without the lock: about. */
+uint32_t sgc_free_list_total(void);
+
+/* Panics on a contradiction; there are so many arenas.  World stopped, or under the pool's lock. */
+void sgc_free_lists_check(uint32_t arenas);
+
 /* ---- for the files of the pool: under its lock ---- */
 
 /* Changes a count, readable by anybody; returns what it is now. */
@@ -159,7 +203,13 @@ static inline size_t sgc_pool_count(sgc_aw_t *count, size_t n)
 bool sgc_pool_within_limit(uint32_t fresh);
 
 /* Could `count` more pages be in use at all?  Asked before the heap grows for them. */
-bool sgc_pool_may_use(uint32_t count);
+static inline bool sgc_pool_may_use(uint32_t count)
+{
+    size_t limit = sgc_aw_load(&sgc_pool.limit);
+    size_t now = sgc_aw_load(&sgc_pool.in_use);
+
+    return count < sgc_heap.reserved / SGC_PAGE && now <= limit && count <= limit - now;
+}
 
 /* Free pages of the arena that are on no list have come, with contents or without; negative: are
  * gone. */

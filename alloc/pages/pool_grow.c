@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of free pages: growing, by one thread at a time, and the start.  alloc/pages/pool.h says
- * which thread may call each function.
+ * The pool of free pages: growing, by one thread at a time, with huge pages, and the start.
+ * alloc/pages/pool.h says which thread may call each function.
  */
 #include "alloc/pages/pool.h"
 
 #include <limits.h>
 
-#include "alloc/pages/page_lists.h"
 #include "alloc/pages/homes.h"
 #include "alloc/pages/huge_pages.h"
 #include "alloc/pages/live_pages.h"
@@ -112,6 +111,95 @@ static uint32_t arena_end(uint32_t page)
     return (page / SGC_ARENA_PAGES + 1) * SGC_ARENA_PAGES;
 }
 
+/* ---- huge pages: alloc/pages/huge_pages.h ---- */
+
+struct huge_pages {
+    bool checked;
+    size_t page;                /* bytes; 0: none that we could use */
+    struct sgc_huge_trials trials;
+    sgc_a32_t asked;            /* the system makes huge pages of some of the heap because of us */
+};
+
+SGC_STATE static struct huge_pages huge_pages;
+
+static char *arena_start(uint32_t arena)
+{
+    sgc_assert(arena < sgc_heap.reserved / SGC_ARENA);
+    return (char *)sgc_page_start(arena * SGC_ARENA_PAGES);
+}
+
+/* The memory is zero before and after. */
+static uint64_t touch(char *start, size_t pages)
+{
+    uint64_t began = sgc_clock_ns();
+
+    sgc_assert(pages != 0);
+    for (size_t i = 0; i < pages; i++)
+        *(volatile char *)(start + i * sgc_heap.os_page) = 0;
+    return sgc_clock_ns() - began;
+}
+
+/* Small pages are sampled in the first half of the arena, and as long as huge pages are faster no
+ * more: it costs a huge page.  All that is touched is about to be used anyway. */
+static bool trial(uint32_t arena)
+{
+    char *large = arena_start(arena);
+
+    sgc_assert(huge_pages.page != 0 && huge_pages.page <= SGC_ARENA / 2);
+    if (!huge_pages.trials.trusted) {
+        huge_pages.trials.sample_ns = touch(large, SGC_HUGE_SAMPLE);
+        large += SGC_ARENA / 2;
+    }
+    sgc_mem_use_huge(large, SGC_ARENA / 2, true);
+    sgc_huge_page_tried(&huge_pages.trials, arena, touch(large, 1), huge_pages.page, SGC_HUGE_SAMPLE * sgc_heap.os_page);
+    if (!huge_pages.trials.trusted)
+        sgc_mem_use_huge(large, SGC_ARENA / 2, false);
+    return huge_pages.trials.trusted;
+}
+
+/* Not before a heap is large enough: most never are, and it takes reading two files. */
+static bool available(void)
+{
+    size_t page;
+
+    if (!huge_pages.checked) {
+        page = sgc_mem_huge_page("/sys");
+        huge_pages.page = page <= SGC_ARENA / 2 && page > SGC_HUGE_SAMPLE * sgc_heap.os_page ? page : 0;
+        huge_pages.checked = true;
+    }
+    return huge_pages.page != 0;
+}
+
+static bool wanted(uint32_t arena)
+{
+    if (!available())
+        return false;
+    return sgc_heap.config.huge_pages == SGC_HUGE_ON || (arena >= huge_pages.trials.next && trial(arena));
+}
+
+/* `count` arenas from `first` on are committed and not used yet; `filled`: they will be used as a
+ * whole.  By the thread that grows, outside locks. */
+static void ask_for_huge_pages(uint32_t first, uint32_t count, bool filled)
+{
+    uint32_t from = first > SGC_HUGE_FROM_ARENA ? first : SGC_HUGE_FROM_ARENA;
+
+    sgc_assert(first + count <= sgc_heap.reserved / SGC_ARENA);
+    if (sgc_heap.config.huge_pages == SGC_HUGE_OFF && count != 0)
+        sgc_mem_use_huge(arena_start(first), (size_t)count * SGC_ARENA, false);
+    if (sgc_heap.config.huge_pages == SGC_HUGE_OFF || !filled || from >= first + count || !wanted(from))
+        return;
+    sgc_a32_store(&huge_pages.asked, 1);
+    sgc_mem_use_huge(arena_start(from), (size_t)(first + count - from) * SGC_ARENA, true);
+}
+
+void sgc_huge_pages_given_back(uint32_t arena, bool last)
+{
+    if (arena >= SGC_HUGE_FROM_ARENA && sgc_a32_load(&huge_pages.asked) != 0)
+        sgc_mem_use_huge(arena_start(arena), SGC_ARENA, last);
+}
+
+/* ---- growing ---- */
+
 /* Binds new pages to their home, and has their whole arenas backed by huge pages, if these are good
  * and `huge`.  Outside the lock, by the only thread that grows the pool. */
 static void settle(uint32_t from, uint32_t end, bool huge, uint32_t home)
@@ -120,8 +208,9 @@ static void settle(uint32_t from, uint32_t end, bool huge, uint32_t home)
 
     sgc_assert(from < end && end <= sgc_pool.promised);
     sgc_homes_bind(from, end, home);
-    sgc_huge_pages_grown(first, first < whole ? whole - first : 0, huge);
+    ask_for_huge_pages(first, first < whole ? whole - first : 0, huge);
 }
+
 /* Outside the lock, as the only one who grows.  Returns where the pages end that have come, or the
  * hole that somebody else's mapping makes, which lasts until an arena ends. */
 static uint32_t commit_or_pass(uint32_t from, uint32_t need, uint32_t want, bool *hole)

@@ -8,7 +8,6 @@
 
 #include <limits.h>
 
-#include "alloc/pages/page_lists.h"
 #include "alloc/pages/page.h"
 #include "platform/report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap's addresses and their memory.  sgc_heap_reserve runs once, before any other thread uses the heap;
- * the rest on whichever thread grows the heap, without a lock.
+ * The heap's addresses and their memory.  sgc_heap_reserve runs once, before any other thread uses
+ * the heap; the rest on whichever thread grows the heap, without a lock.
  */
 #include "alloc/pages/heap.h"
 
@@ -16,8 +16,8 @@ static const size_t SMALLEST_RESERVE = (size_t)4 * SGC_ARENA;
 static const size_t DEFAULT_RESERVE_MIN = (size_t)64 << 30;
 static const size_t DEFAULT_RESERVE_MAX = (size_t)1 << 40;
 
-/* The tables behind the pages, in order: where the heap has a table's address, and how many bytes the table has for an
- * arena. */
+/* The tables behind the pages, in order: where the heap has a table's address, and how many bytes
+ * the table has for an arena. */
 static const struct table {
     size_t place, arena_bytes;
 } tables[SGC_TABLES] = {
@@ -44,8 +44,8 @@ static size_t tables_bytes(size_t heap)
     return sum;
 }
 
-/* Eight times the memory of the machine leaves room for holes, and what the system grants at most needs no holes: pages are
- * never unmapped. */
+/* Eight times the memory of the machine leaves room for holes, and what the system grants at most
+ * needs no holes: pages are never unmapped. */
 static size_t wanted_reserve(const struct sgc_heap_config *config)
 {
     size_t physical = sgc_limit_physical_memory(), granted = sgc_limit_mapped();
@@ -118,7 +118,8 @@ static bool commit_tables(uint32_t end)
     return done;
 }
 
-/* The tables first: pages without tables would take the last memory under a limit, and serve nobody. */
+/* The tables first: pages without tables would take the last memory under a limit, and serve
+ * nobody. */
 bool sgc_heap_commit(uint32_t end)
 {
     return commit_tables(end) && sgc_stretch_grow(&sgc_heap.memory, (size_t)end << SGC_PAGE_LOG);

@@ -54,9 +54,9 @@ static uint32_t next_geometric(uint32_t granules)
     return granules + ((1u << power) + 7) / 8;
 }
 
-/* Requests crowd at powers of two and get the end byte.  Where the class that serves them is more than an eighth larger,
- * since few fit into a page, there is one of just their size, too: no fewer fit, and less has to be zeroed, scanned and held
- * in caches. */
+/* Requests crowd at powers of two and get the end byte.  Where the class that serves them is more
+ * than an eighth larger, since few fit into a page, there is one of just their size, too: no fewer
+ * fit, and less has to be zeroed, scanned and held in caches. */
 static void add_crowded(uint32_t granules)
 {
     uint32_t below = sgc_size_classes.of[sgc_size_classes.count - 1].granules;

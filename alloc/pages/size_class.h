@@ -2,14 +2,14 @@
 /*
  * Size classes: which object size serves a request.
  *
- * Up to 256 bytes there is a class for each granule.  Above, eight classes to a doubling, each then widened to
- * the largest size of which as many fit into a page: the rest of a page is never wasted on a
- * smaller size than it could hold.  Dividing the page this way puts a class just above
- * every power of two, where requests crowd once the end byte is added; but those above 4, 8 and 16 KB lie
+ * Up to 256 bytes there is a class for each granule.  Above, eight classes to a doubling, each then
+ * widened to the largest size of which as many fit into a page: the rest of a page is never wasted
+ * on a smaller size than it could hold.  Dividing the page this way puts a class just above every
+ * power of two, where requests crowd once the end byte is added; but those above 4, 8 and 16 KB lie
  * 14 to 33 % above, so there the size itself is a class, too.
  *
- * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap-mix.md and
- * is computed by tests/unit/alloc/pages/test_size_class.c.
+ * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap-mix.md
+ * and is computed by tests/unit/alloc/pages/test_size_class.c.
  *
  * Tables are written once, by sgc_size_classes_init before the first allocation, and only read
  * afterwards.
@@ -57,8 +57,9 @@ static inline uint32_t sgc_class_bytes(uint32_t cls)
 
 /*
  * The number of the slot that holds a page's granule `g`.  With r = ceil(2^31/d) and g < 4096,
- * g*r/2^31 exceeds g/d by less than 4096/2^31 = 2^-19, while g/d lies at least 1/d > 2^-12 below the
- * next integer unless it is one: the integer parts agree.  (2^31, so that d = 1 fits into 32 bits.)
+ * g*r/2^31 exceeds g/d by less than 4096/2^31 = 2^-19, while g/d lies at least 1/d > 2^-12 below
+ * the next integer unless it is one: the integer parts agree.  (2^31, so that d = 1 fits into 32
+ * bits.)
  */
 static inline uint32_t sgc_slot_of(uint32_t g, uint32_t reciprocal)
 {

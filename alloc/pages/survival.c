@@ -150,7 +150,8 @@ void sgc_survival_span_swept(uint32_t first)
 
 /* ---- all pages ---- */
 
-/* Unswept pages of small objects are as the mark has left them; of the others nothing is left to be looked at. */
+/* Unswept pages of small objects are as the mark has left them; of the others nothing is left to be
+ * looked at. */
 static void check_page(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
@@ -199,7 +200,8 @@ static void check_no_marks(void)
                      "a span's mark stands before the mark begins", "all to be cleared");
 }
 
-/* A tail of a span that a thread has withdrawn, or made shorter, is on its way to the pool: it may become anything. */
+/* A tail of a span that a thread has withdrawn, or made shorter, is on its way to the pool: it may
+ * become anything. */
 static bool is_tail(const struct sgc_page *d, uint32_t page)
 {
     uint32_t back = sgc_page_back(d);

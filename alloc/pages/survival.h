@@ -38,8 +38,8 @@
 
 #include "alloc/pages/page.h"
 
-/* Has it all checked from now on.  False, and nothing is: the system refuses address space.  Once, before there is an
- * object. */
+/* Has it all checked from now on.  False, and nothing is: the system refuses address space.  Once,
+ * before there is an object. */
 bool sgc_survival_init(void);
 
 bool sgc_survival_checked(void);

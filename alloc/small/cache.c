@@ -186,13 +186,6 @@ void sgc_cache_count_freed(struct sgc_cache *cache)
     sgc_aw_store(&cache->unused, each_active(cache, unused));
 }
 
-void sgc_cache_keep_none(struct sgc_cache *cache)
-{
-    sgc_assert(sgc_cache_ok(cache));
-    sgc_cache_retire(cache);
-    cache->keeps_freed = false;
-}
-
 size_t sgc_cache_retire(struct sgc_cache *cache)
 {
     size_t unused = 0;
@@ -300,14 +293,6 @@ void sgc_page_watch(uint32_t page, enum sgc_watch why)
     do
         bin = sgc_a32_load(&d->bin);
     while (bin > sgc_bin_watched(why) && !sgc_a32_cas(&d->bin, bin, sgc_bin_watched(why)));
-}
-
-void sgc_page_unwatch(uint32_t page, enum sgc_watch why)
-{
-    struct sgc_page *d = &sgc_heap.pages[page];
-
-    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && (why == SGC_WATCH_DATED || why == SGC_WATCH_DATED_HERE));
-    sgc_a32_cas(&d->bin, sgc_bin_watched(why), sgc_bin_of_page(d->kind, d->cls));
 }
 
 /* A bin that took no more than a page has to show its need anew.  It begins with a little less than

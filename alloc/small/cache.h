@@ -3,11 +3,13 @@
  * A mutator's cache: everything it needs to allocate and free small objects without a lock.
  *
  * For each kind and size class a bin holds
- *   - a run of claimed slots [cur, end): their allocation bits are set, but they have not been handed out.  Those in
- *     [cur, limit) are ready for that.  When the world is stopped the bits of what is left are cleared (sgc_cache_retire),
- *     so the marker never sees them;
- *   - slots freed by this thread, last in first out, in an array beside the heap; their allocation bits are clear;
- *   - the active page, from which runs are claimed, the pages that are to be active next, and lists of all.
+ *   - a run of claimed slots [cur, end): their allocation bits are set, but they have not been
+ *     handed out.  Those in [cur, limit) are ready for that.  When the world is stopped the bits of
+ *     what is left are cleared (sgc_cache_retire), so the marker never sees them;
+ *   - slots freed by this thread, last in first out, in an array beside the heap; their allocation
+ *     bits are clear;
+ *   - the active page, from which runs are claimed, the pages that are to be active next, and lists
+ *     of all.
  *
  *   what                     written by                          read by           ordering
  *   cur, limit, end, dirty,  its thread, inside a section;       same              program order; stopping
@@ -299,7 +301,12 @@ void sgc_cache_take_back(struct sgc_cache *cache);
 void sgc_cache_count_freed(struct sgc_cache *cache);
 
 /* From now on the cache keeps no freed slots.  World stopped, or by its own thread in a section. */
-void sgc_cache_keep_none(struct sgc_cache *cache);
+static inline void sgc_cache_keep_none(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    sgc_cache_retire(cache);
+    cache->keeps_freed = false;
+}
 
 /* A page of ours has free slots again: see that it is found.  Under the cache's lock. */
 void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page);
@@ -350,7 +357,13 @@ void sgc_page_watch(uint32_t page, enum sgc_watch why);
 
 /* That reason, and no other, is no more.  DATED: world stopped.  DATED_HERE: by the owner, in a
  * section. */
-void sgc_page_unwatch(uint32_t page, enum sgc_watch why);
+static inline void sgc_page_unwatch(uint32_t page, enum sgc_watch why)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && (why == SGC_WATCH_DATED || why == SGC_WATCH_DATED_HERE));
+    sgc_a32_cas(&d->bin, sgc_bin_watched(why), sgc_bin_of_page(d->kind, d->cls));
+}
 
 static inline bool sgc_page_is_watched(const struct sgc_page *d, enum sgc_watch why)
 {

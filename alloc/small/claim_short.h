@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Claiming a short run: the free slots that lie side by side in one word of the active page's allocation bits.
+ * Claiming a short run: the free slots that lie side by side in one word of the active page's
+ * allocation bits.
  *
  * In pages with live objects most runs are of one or a few slots.  Such a run is found, claimed,
  * zeroed and opened here, in the brief section of the common path that has found the bin empty.
@@ -8,8 +9,8 @@
  * only, which begins a long run, memory that was never used, the end of the page, a section to
  * repair.
  *
- * Each instruction may be the last, by a siglongjmp: then at worst slots whose bits are set are in nobody's hands until the
- * next cycle.  See doc/design/fast-path.md.
+ * Each instruction may be the last, by a siglongjmp: then at worst slots whose bits are set are in
+ * nobody's hands until the next cycle.  See doc/design/fast-path.md.
  */
 #ifndef SGC_ALLOC_SMALL_CLAIM_SHORT_H
 #define SGC_ALLOC_SMALL_CLAIM_SHORT_H
@@ -18,10 +19,11 @@
 #include "alloc/small/slots.h"
 #include "platform/compiler.h"
 
-enum { SGC_FETCH_MIN = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow each other closely */
+enum { SGC_FETCH_MIN = 96 };      /* bytes of a slot whose beginning is fetched: smaller ones follow
+                                     each other closely */
 
-/* Is there nothing but the active page to take slots from?  In a bin that had a run in this epoch, so that it is marked as one
- * that holds slots. */
+/* Is there nothing but the active page to take slots from?  In a bin that had a run in this epoch,
+ * so that it is marked as one that holds slots. */
 __attribute__((always_inline))
 static inline bool sgc_bin_used_up(const struct sgc_bin *bin)
 {
@@ -29,9 +31,9 @@ static inline bool sgc_bin_used_up(const struct sgc_bin *bin)
 }
 
 /*
- * Sets the bits of the next free slots of a word, from run->first on, and says where they are.  False: there is none below
- * `limit`, or the run may go on in the next word or beyond `limit`; then nothing is changed but that run->first says what has
- * been looked at.
+ * Sets the bits of the next free slots of a word, from run->first on, and says where they are.
+ * False: there is none below `limit`, or the run may go on in the next word or beyond `limit`; then
+ * nothing is changed but that run->first says what has been looked at.
  */
 __attribute__((always_inline))
 static inline bool sgc_claim_in_word(const struct sgc_bin *bin, uint64_t starts, size_t limit, struct sgc_slots *run)
@@ -76,8 +78,9 @@ static inline void sgc_prepare_run(const struct sgc_bin *bin, char *from, char *
             __builtin_prefetch(slot, 1);
 }
 
-/* The lines behind a run are fetched while the program uses the run: the next run is there or not far, and has been left for so
- * long that the caches have lost it.  Processors do not foresee it, since there are live objects in between. */
+/* The lines behind a run are fetched while the program uses the run: the next run is there or not
+ * far, and has been left for so long that the caches have lost it.  Processors do not foresee it,
+ * since there are live objects in between. */
 __attribute__((always_inline))
 static inline void sgc_fetch_behind(const char *end)
 {
@@ -85,8 +88,8 @@ static inline void sgc_fetch_behind(const char *end)
     __builtin_prefetch(end + SGC_CACHE_LINE, 1);
 }
 
-/* The first slot of a run is handed out, the others are the bin's.  In an order in which the bin has, at no instruction,
- * slots that are not claimed, or ready ones that are not prepared. */
+/* The first slot of a run is handed out, the others are the bin's.  In an order in which the bin
+ * has, at no instruction, slots that are not claimed, or ready ones that are not prepared. */
 __attribute__((always_inline))
 static inline void sgc_bin_give_others(struct sgc_bin *bin, char *others, char *end)
 {
@@ -99,7 +102,8 @@ static inline void sgc_bin_give_others(struct sgc_bin *bin, char *others, char *
     bin->limit = end;
 }
 
-/* Finds one for a bin of the calling thread's that is used up: its first slot.  In a brief section. */
+/* Finds one for a bin of the calling thread's that is used up: its first slot.  In a brief
+ * section. */
 __attribute__((always_inline))
 static inline bool sgc_claim_short(struct sgc_bin *bin, uint64_t starts, const volatile uint32_t *kind, char **slot)
 {

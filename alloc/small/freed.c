@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { CHUNK = SGC_FREED_ARRAY_LARGE };     /* bytes obtained from the system at a time, for small arrays of many bins */
+enum { CHUNK = SGC_FREED_ARRAY_LARGE };     /* bytes obtained from the system at a time, for small
+                                               arrays of many bins */
 
 /* Takes an array from the cache's chunk.  Arrays that a bin has outgrown are not used again:
  * together they are a third of the bin's present one. */
@@ -37,8 +38,9 @@ static struct sgc_freed_array *new_array(struct sgc_cache *cache, uint32_t bytes
     return array;
 }
 
-/* The bin's slots go on in another array.  Under the cache's lock, so not left half way.  The C library copies by vector
- * registers that hardly anybody else uses, and what stays there counts as the client's. */
+/* The bin's slots go on in another array.  Under the cache's lock, so not left half way.  The C
+ * library copies by vector registers that hardly anybody else uses, and what stays there counts as
+ * the client's. */
 static void move_to(struct sgc_bin *bin, struct sgc_freed_array *array)
 {
     uint32_t count = sgc_bin_nfreed(bin);

@@ -17,8 +17,10 @@ static struct sgc_page_lists orphan_lists[SGC_KINDS][SGC_CLASSES_MAX];
 SGC_STATE_LARGE(orphan_lists);
 
 SGC_STATE struct sgc_shared sgc_shared;
+SGC_STATE struct sgc_leave sgc_leave;
 
 enum {
+    LEAVE_STEP = 32,            /* pages left at a time under the locks */
     ADOPT_STEP = 8,
     FIRST_BYTES = 512,          /* of a run */
     MIN_SHARE = 4,              /* of what was asked for, that a run counts as */
@@ -59,6 +61,8 @@ static uint32_t any_page(const struct sgc_page_lists *lists)
     return SGC_NO_PAGE;
 }
 
+/* Others may have more use for a page that has not been swept in this epoch.  The owner frees
+ * nothing there before it has taken its lock and found the page gone. */
 static uint32_t unswept_page(const struct sgc_page_lists *lists)
 {
     sgc_assert(lists->epoch == sgc_heap.epoch);
@@ -85,11 +89,6 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
     return leave(cache, kind, cls, max, &cache->section, any_page);
 }
 
-bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, struct sgc_section *self)
-{
-    return leave(cache, kind, cls, max, self, unswept_page);
-}
-
 static bool has_room(uint32_t page)
 {
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
@@ -97,7 +96,10 @@ static bool has_room(uint32_t page)
     return sgc_slots_fill(page, sgc_heap.pages[page].cls) != SGC_FILL_FULL;
 }
 
-void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool counted, struct sgc_section *self)
+/* Makes all of a bin's pages that have free slots orphans, but, if dates are counted by owners
+ * (`counted`), not those whose objects may have dates.  World stopped, under the cache's lock, and
+ * the bin has no slots in hand. */
+static void leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool counted, struct sgc_section *self)
 {
     struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
 
@@ -110,6 +112,117 @@ void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t
                 leave_one(ours, &orphan_lists[kind][cls], page);
         }
     sgc_unlock(&sgc_orphans.lock, self);
+}
+
+/* ---- leaving what is idle, once an epoch ---- */
+
+/* A thread that needs a page of the class takes the lock, and makes the current epoch its bin's:
+ * the answer holds under the lock. */
+static bool is_idle(const struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    const struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    sgc_assert(sgc_lock_taken(&cache->lock));
+    return bin->active_epoch + 1 < sgc_heap.epoch;
+}
+
+static bool has_pages(const struct sgc_page_lists *lists)
+{
+    return lists->head[SGC_LIST_TODO] != SGC_NO_PAGE || lists->head[SGC_LIST_USABLE] != SGC_NO_PAGE ||
+           lists->head[SGC_LIST_DONE] != SGC_NO_PAGE;
+}
+
+/* Idle bins with pages. */
+static uint64_t idle_classes(struct sgc_cache *cache, uint32_t kind, uint32_t half, struct sgc_section *self)
+{
+    uint64_t idle = 0;
+
+    sgc_assert(half < 2 && sgc_kind_ok(kind));
+    sgc_lock(&cache->lock, self);
+    for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
+        if (has_pages(&cache->bin[kind][cls].lists) && is_idle(cache, kind, cls))
+            idle |= UINT64_C(1) << (cls % 64);
+    sgc_unlock(&cache->lock, self);
+    return idle;
+}
+
+static void leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_section *self)
+{
+    bool more;
+
+    sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    do {
+        sgc_lock(&cache->lock, self);
+        sgc_lists_renew(&cache->bin[kind][cls].lists);
+        more = is_idle(cache, kind, cls) && leave(cache, kind, cls, LEAVE_STEP, self, unswept_page);
+        sgc_unlock(&cache->lock, self);
+    } while (more);
+}
+
+static void leave_bins(struct sgc_cache *cache, struct sgc_section *self)
+{
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint64_t idle = idle_classes(cache, kind, half, self); idle != 0; idle &= idle - 1)
+                leave_unswept(cache, kind, half * 64 + (uint32_t)__builtin_ctzll(idle), self);
+}
+
+/* A program of one thread frees what it has at less cost in pages of its own. */
+bool sgc_leave_idle(struct sgc_section *self)
+{
+    uint32_t count = sgc_a32_load_acq(&sgc_cache_count), epoch = sgc_heap.epoch, asked = sgc_a32_load(&sgc_leave.asked);
+
+    if (sgc_a32_load(&sgc_shared.threads) <= 1 || sgc_a32_load(&sgc_leave.stay) != 0)
+        return false;
+    if (asked == epoch || !sgc_a32_cas(&sgc_leave.asked, asked, epoch))
+        return false;
+    for (uint32_t id = 1; id < count; id++)
+        leave_bins(sgc_cache_of(id), self);
+    return true;
+}
+
+/* ---- leaving when memory has run out ---- */
+
+static bool has_any(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct sgc_section *self)
+{
+    const struct sgc_bin *bin = &cache->bin[kind][cls];
+    bool any;
+
+    sgc_assert(sgc_cache_ok(cache));
+    sgc_lock(&cache->lock, self);
+    any = has_pages(&bin->lists) || bin->active_epoch == sgc_heap.epoch;
+    sgc_unlock(&cache->lock, self);
+    return any;
+}
+
+bool sgc_leave_others_have(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    uint32_t count = sgc_a32_load_acq(&sgc_cache_count);
+
+    sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    for (uint32_t id = 1; id < count; id++)
+        if (id != cache->id && has_any(sgc_cache_of(id), kind, cls, &cache->section))
+            return true;
+    return false;
+}
+
+/* Freed slots are the bin's own to remember, so it forgets them, with its run. */
+void sgc_leave_class(uint32_t kind, uint32_t cls, struct sgc_section *self)
+{
+    uint32_t count = sgc_a32_load_acq(&sgc_cache_count);
+    bool counted = sgc_a32_load(&sgc_leave.stay) != 0;
+
+    sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    for (uint32_t id = 1; id < count; id++) {
+        struct sgc_cache *cache = sgc_cache_of(id);
+
+        sgc_lock(&cache->lock, self);
+        if (cache->bin[kind][cls].size != 0) {
+            sgc_bin_give_up(cache, kind, cls);
+            leave_with_room(cache, kind, cls, counted, self);
+        }
+        sgc_unlock(&cache->lock, self);
+    }
 }
 
 /* ---- pages that belong to all ---- */

@@ -31,16 +31,6 @@ uint32_t sgc_orphan_adopt(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
  * lock. */
 bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max);
 
-/* Makes up to `max` pages of a bin orphans that have not been swept in this epoch, since others
- * may have more use for them; true if there are more.  The owner frees nothing there before it has
- * taken its lock and found them gone.  Under the cache's lock. */
-bool sgc_orphan_leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, struct sgc_section *self);
-
-/* Makes all of a bin's pages that have free slots orphans, but, if dates are counted by owners
- * (`counted`), not those whose objects may have dates.  World stopped, under the cache's lock, and
- * the bin has no slots in hand. */
-void sgc_orphan_leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls, bool counted, struct sgc_section *self);
-
 /* Makes a page that nobody else knows an orphan, with free slots only.  Outside sections. */
 void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken);
 
@@ -49,6 +39,33 @@ void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, con
 bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self);
 
 void sgc_orphan_check(void);
+
+/* ---- pages that threads do not need ----
+ *
+ * They are left to all threads as orphans, like those of threads that have ended.
+ *
+ *   asked        the epoch for which idle bins have been looked for: written by the thread that
+ *                looks for them, by compare-and-swap; read by anybody, relaxed
+ *   stay         a layer on top that has objects counted by the owners of their pages: once, before
+ *                it counts any; read by anybody, relaxed
+ */
+
+struct sgc_leave {
+    sgc_a32_t asked;
+    sgc_a32_t stay;             /* pages do not change owners while these live */
+};
+SGC_INNER struct sgc_leave sgc_leave;
+
+/* Once an epoch: bins whose thread has claimed nothing in all of the last one give up the pages
+ * that nobody has swept since.  True if this call has looked.  Under a guard, outside sections. */
+bool sgc_leave_idle(struct sgc_section *self);
+
+/* Memory has run out: the bins of all threads give up their slots of the class, be they in use, and
+ * the pages that have room.  World stopped. */
+void sgc_leave_class(uint32_t kind, uint32_t cls, struct sgc_section *self);
+
+/* Has any other thread slots of the class, or pages?  By the cache's thread, outside sections. */
+bool sgc_leave_others_have(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* ---- short runs in pages that no thread owns ----
  *

@@ -2,16 +2,17 @@
 /*
  * Runs of slots in a page's allocation bits, a word at a time.
  *
- * Of one word the bits where a slot may begin are a pattern of the class (`starts`), shifted.  So one look says which of
- * up to 64 slots are free, and one store claims them.  Only by the page's owner, in a section, or while the world is stopped:
- * nobody else writes these words.
+ * Of one word the bits where a slot may begin are a pattern of the class (`starts`), shifted.  So
+ * one look says which of up to 64 slots are free, and one store claims them.  Only by the page's
+ * owner, in a section, or while the world is stopped: nobody else writes these words.
  */
 #ifndef SGC_ALLOC_SMALL_SLOTS_H
 #define SGC_ALLOC_SMALL_SLOTS_H
 
 #include "alloc/pages/page.h"
 
-/* Slots that lie side by side, as granules of the heap: where the first begins and the last ends. */
+/* Slots that lie side by side, as granules of the heap: where the first begins and the last
+ * ends. */
 struct sgc_slots {
     size_t first, end;
 };
@@ -25,7 +26,8 @@ static inline sgc_aw_t *sgc_slot_word(size_t at)
     return sgc_alloc_words + at / 64 * 2;
 }
 
-/* The slots that are free in the word of granule `at`, where one begins, from there on: `at` itself is the lowest bit. */
+/* The slots that are free in the word of granule `at`, where one begins, from there on: `at` itself
+ * is the lowest bit. */
 __attribute__((always_inline))
 static inline uint64_t sgc_word_free(const sgc_aw_t *word, uint64_t starts, size_t at)
 {
@@ -64,8 +66,9 @@ static inline uint64_t sgc_find_free(const uint32_t *bytes, uint64_t starts, siz
     return free >> __builtin_ctzll(free);
 }
 
-/* Behind a free slot, whose word has these free from it on: a bit for each slot that is not, and for those beyond the word's
- * end. The bits below its lowest are the run's.  0: all slots of a word are free. */
+/* Behind a free slot, whose word has these free from it on: a bit for each slot that is not, and
+ * for those beyond the word's end. The bits below its lowest are the run's.  0: all slots of a word
+ * are free. */
 __attribute__((always_inline))
 static inline uint64_t sgc_behind_run(uint64_t starts, uint64_t free)
 {
@@ -81,12 +84,12 @@ static inline void sgc_word_claim(sgc_aw_t *word, size_t at, uint64_t bits)
 
 /* ---- in a page ---- */
 
-/* Sets the bits of the next free slots of a page, from `from` on, as far as they lie side by side, at most `max`.
- * first == end: none is left. */
+/* Sets the bits of the next free slots of a page, from `from` on, as far as they lie side by side,
+ * at most `max`.  first == end: none is left. */
 struct sgc_slots sgc_slots_claim(uint32_t page, uint32_t cls, size_t from, uint32_t max);
 
-/* How many slots of a page are taken, as far as anybody asks: two looks that mostly end early, where counting would
- * go through all the bits. */
+/* How many slots of a page are taken, as far as anybody asks: two looks that mostly end early,
+ * where counting would go through all the bits. */
 enum sgc_fill { SGC_FILL_EMPTY, SGC_FILL_PART, SGC_FILL_FULL };
 enum sgc_fill sgc_slots_fill(uint32_t page, uint32_t cls);
 

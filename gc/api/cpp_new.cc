@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The global `new` and `delete` on the collector's heap, for programs that link with libgccpp: objects are not
- * collected, but what they point at is kept.
+ * The global `new` and `delete` on the collector's heap, for programs that link with libgccpp:
+ * objects are not collected, but what they point at is kept.
  */
 #include <new>
 
 #include "gc/gc_cpp.h"
 
-/* All of these are exported.  Compilers see to it where they know the operator; clang does not know those with a size. */
+/* All of these are exported.  Compilers see to it where they know the operator; clang does not know
+ * those with a size. */
 #pragma GCC visibility push(default)
 
 void *operator new(size_t size)

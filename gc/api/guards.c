@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory of objects with guards.  On any thread, for its own objects; on the collecting thread for all.
+ * The memory of objects with guards.  On any thread, for its own objects; on the collecting thread
+ * for all.
  */
 #include "gc/api/guards.h"
 
@@ -9,8 +10,8 @@
 #include "mark/displacements.h"
 #include "platform/written/written.h"
 
-/* No address of a program has these highest bytes, and the lowest byte of a guard is never zero: a string that is
- * one too long changes it. */
+/* No address of a program has these highest bytes, and the lowest byte of a guard is never zero: a
+ * string that is one too long changes it. */
 #define GUARD_FRONT ((uintptr_t)0xd1b54a32d192ed03)
 #define GUARD_BACK ((uintptr_t)0xaef17502108ef2d9)
 #define MARK_IN_USE 0xdba4e70du
@@ -86,8 +87,8 @@ enum sgc_debug_state sgc_debug_around(const void *object)
     return sgc_debug_state_of((void *)o.start, o.bytes);
 }
 
-/* Makes the object one with guards, and returns what the client gets.  The mark comes last: a collection in between sees no
- * header. */
+/* Makes the object one with guards, and returns what the client gets.  The mark comes last: a
+ * collection in between sees no header. */
 static void *set_up(void *base, size_t size, const char *file, int line)
 {
     struct sgc_debug_header *h = base;
@@ -147,8 +148,8 @@ bool sgc_debug_used(void)
 
 enum { AROUND = sizeof(struct sgc_debug_header) + SGC_DEBUG_TAIL };
 
-/* From now on collections look at guards.  The client's pointers point behind the header, in programs without interior
- * pointers, too. */
+/* From now on collections look at guards.  The client's pointers point behind the header, in
+ * programs without interior pointers, too. */
 static void begin(void)
 {
     if (sgc_debug_used())

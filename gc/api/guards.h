@@ -4,7 +4,8 @@
  *
  *     header | what the client has | guard
  *
- * The header's last word is a guard, too.  Guards depend on the address, so that a copied one is not valid.
+ * The header's last word is a guard, too.  Guards depend on the address, so that a copied one is
+ * not valid.
  *
  *   header, guards   the thread that allocates the object, `mark` last; whoever frees it; of dead ones
  *                    the collecting thread, world stopped
@@ -17,7 +18,8 @@
 
 struct sgc_debug_header {
     uint32_t line;
-    uint32_t mark;              /* says that this is a header, whose object is in use or has been freed */
+    uint32_t mark;              /* says that this is a header, whose object is in use or has been
+                                   freed */
     const char *file;
     size_t size;                /* of what the client has */
     uintptr_t guard;
@@ -55,10 +57,12 @@ void sgc_debug_bury(void *base);
 
 enum { SGC_DEBUG_TEXT = 400 };
 
-/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards whose header that is, or was. */
+/* "40 bytes at 0x..., allocated at file.c:12" of an object with guards whose header that is, or
+ * was. */
 void sgc_debug_describe(const struct sgc_debug_header *h, const void *base, char text[SGC_DEBUG_TEXT]);
 
-/* Says where something wrote, of a state that says so: who has noticed it, and what that text describes. */
+/* Says where something wrote, of a state that says so: who has noticed it, and what that text
+ * describes. */
 void sgc_debug_report(const char *who, enum sgc_debug_state state, const char *text);
 
 /* Has there been an object with guards?  Until then collections look at none. */

@@ -15,7 +15,7 @@
 #include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/collect.h"
-#include "gc/snapshot/write.h"
+#include "gc/snapshot/snapshot.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
 #include "mark/noted.h"

@@ -4,7 +4,7 @@
  */
 #include "gc/collect/allocate.h"
 
-#include "alloc/leave.h"
+#include "alloc/small/orphan.h"
 #include "alloc/new_objects.h"
 #include "alloc/small/claim_short.h"
 #include "alloc/small/small.h"
@@ -30,7 +30,8 @@
 SGC_STATE struct sgc_allocate_settings sgc_allocate_settings;
 
 enum {
-    OVERTAKEN_MAX = 64,        /* times that other threads may take what a collection has freed for one */
+    OVERTAKEN_MAX = 64,        /* times that other threads may take what a collection has freed for
+                                  one */
 };
 
 /* An allocation request, worked out once. */
@@ -42,7 +43,8 @@ struct request {
     bool small;
     bool many;                  /* as many as a page has, in a list */
     uintptr_t entry;            /* where the client's frames begin, or some of ours above, */
-    uintptr_t from;             /* and what a collection is to look at, with the client's registers */
+    uintptr_t from;             /* and what a collection is to look at, with the client's
+                                   registers */
 };
 
 /* The smallest class whose objects all lie at multiples of `align`: pages do, so the size must. */
@@ -113,7 +115,8 @@ static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
         sgc_collect_as_due(self, due, sgc_allocate_stop(), from);
 }
 
-/* After a cycle that left plenty of room, a request that fails only means that other threads were faster. */
+/* After a cycle that left plenty of room, a request that fails only means that other threads were
+ * faster. */
 static bool others_were_faster(size_t bytes)
 {
     size_t pages = sgc_aw_load(&sgc_pool.limit);
@@ -151,8 +154,8 @@ static bool take_from_others(struct sgc_mutator *self, const struct request *r)
     return true;
 }
 
-/* The number of the last cycle that may have begun before a request failed, before which `seen` had finished.  One that the
- * program ran beside may have marked what has died since. */
+/* The number of the last cycle that may have begun before a request failed, before which `seen` had
+ * finished.  One that the program ran beside may have marked what has died since. */
 static uint64_t last_begun(uint64_t seen)
 {
     uint64_t marking = sgc_concurrent_marks() ? 1 : 0;
@@ -160,11 +163,12 @@ static uint64_t last_begun(uint64_t seen)
     return sgc_concurrent_enabled() ? sgc_cycles_finished() + marking : seen;
 }
 
-/* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that has begun since the request
- * failed, so after `begun` cycles.  If another thread has made one, the request is tried again first: one more so soon would
- * free nothing, and count as useless.  A cycle that had begun before is finished, and is no try.  Nothing is refused before
- * those have been asked that only wait to be freed; what is freed so may lie in pages of threads that have ended, and it is the
- * next cycle that finds these empty. */
+/* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that
+ * has begun since the request failed, so after `begun` cycles.  If another thread has made one, the
+ * request is tried again first: one more so soon would free nothing, and count as useless.  A cycle
+ * that had begun before is finished, and is no try.  Nothing is refused before those have been
+ * asked that only wait to be freed; what is freed so may lie in pages of threads that have ended,
+ * and it is the next cycle that finds these empty. */
 static void *collect_and_try(struct sgc_mutator *self, const struct request *r, uint64_t begun)
 {
     void *object = NULL;
@@ -261,7 +265,8 @@ static void *allocate_in_hook(struct sgc_mutator *self, const struct request *r)
     return sgc_stopped_claim(&self->cache, r->kind, r->cls);
 }
 
-/* The client's frames, and those of ours that hold what it has passed, are above `sp`, with their registers. */
+/* The client's frames, and those of ours that hold what it has passed, are above `sp`, with their
+ * registers. */
 static void with_client_frames(void *arg, uintptr_t sp)
 {
     struct call *c = arg;
@@ -377,7 +382,8 @@ void *sgc_allocate_missed(size_t bytes, uint32_t kind, struct sgc_cache *cache, 
     return short_run_or(bytes, kind, cache, bin, fast_miss);
 }
 
-/* In pages with live objects runs are short: who took the slow way for each would do so for every few objects. */
+/* In pages with live objects runs are short: who took the slow way for each would do so for every
+ * few objects. */
 static void *try_or_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     return below_batch(cache) ? sgc_small_claim(cache, kind, cls) : sgc_small_try(cache, kind, cls);
@@ -409,7 +415,8 @@ static void *or_null_short_run(size_t bytes, uint32_t kind, struct sgc_cache *ca
     return short_run_or(bytes, kind, cache, bin, or_null_miss);
 }
 
-/* The common path once more, for kinds of any number: without a frame, see doc/design/fast-path.md. */
+/* The common path once more, for kinds of any number: without a frame, see
+ * doc/design/fast-path.md. */
 void *sgc_allocate_or_null(size_t bytes, uint32_t kind)
 {
     struct sgc_cache *cache = sgc_fast_cache;

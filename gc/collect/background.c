@@ -39,7 +39,8 @@ static const size_t WORTH_A_THREAD = (size_t)8 << 20;
 /* A cycle wakes an eager service thread that lingers if more pages than this are in use. */
 enum { LITTLE_PAGES = 512 };
 
-/* It does not wait for the program to leave it time.  Under torture it meets the program's threads as often as it can. */
+/* It does not wait for the program to leave it time.  Under torture it meets the program's threads
+ * as often as it can. */
 static bool is_eager(void)
 {
     return sgc_options.service == SGC_SERVICE_EAGER || sgc_options.torture > 0;
@@ -86,8 +87,9 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Sleeps until somebody wants us or memory is due.  Whether it comes back by itself is said in the word that is slept on: who
- * changes that word after us wakes us or relies on it, and before us it does not let us sleep. */
+/* Sleeps until somebody wants us or memory is due.  Whether it comes back by itself is said in the
+ * word that is slept on: who changes that word after us wakes us or relies on it, and before us it
+ * does not let us sleep. */
 static void sleep_until(uint64_t due, uint32_t seen, bool lingers, struct sgc_mutator *self)
 {
     uint32_t word = lingers ? seen | LINGERS : seen & ~(uint32_t)LINGERS;
@@ -124,8 +126,8 @@ static void do_job(struct sgc_mutator *self)
         job->run(self);
 }
 
-/* Does the program leave us time?  Not if a cycle has just asked, unless cycles have kept us from it for long.  `since`: the
- * first that asked after our last work; 0: none. */
+/* Does the program leave us time?  Not if a cycle has just asked, unless cycles have kept us from
+ * it for long.  `since`: the first that asked after our last work; 0: none. */
 static bool is_time(bool asked, uint64_t *since)
 {
     uint64_t now = sgc_clock_ns();
@@ -166,7 +168,8 @@ static void body(void *argument)
     if (self == NULL)
         return;
     sgc_assert(sgc_mutator_mine(self) && self->service);
-    sgc_guard_enter(sgc_section_of(self));      /* for good: so none of its locks has to block signals */
+    sgc_guard_enter(sgc_section_of(self));      /* for good: so none of its locks has to block
+                                                   signals */
     serve(self);
 }
 
@@ -210,8 +213,9 @@ void sgc_service_wake(bool at_once)
         sgc_wake(&service.wanted, 1);
 }
 
-/* Between being swept and being the pool's, and while its contents are discarded, a page is in our hands only: a client's
- * handler must not jump out meanwhile.  A guard a step, so that signals do not wait for all of it. */
+/* Between being swept and being the pool's, and while its contents are discarded, a page is in our
+ * hands only: a client's handler must not jump out meanwhile.  A guard a step, so that signals do
+ * not wait for all of it. */
 static bool sweep_some(struct sgc_mutator *self)
 {
     bool more;

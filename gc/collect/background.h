@@ -23,8 +23,9 @@
 
 #include "gc/threads/mutator.h"
 
-/* Starts the thread if there is none; false if there cannot be one.  By who has the GC lock: to make a thread takes locks of
- * the loader with signals blocked, and a thread that stopped the world meanwhile would hold the loader's lock and wait. */
+/* Starts the thread if there is none; false if there cannot be one.  By who has the GC lock: to
+ * make a thread takes locks of the loader with signals blocked, and a thread that stopped the world
+ * meanwhile would hold the loader's lock and wait. */
 bool sgc_service_start(void);
 
 /* Starts the thread after a cycle, unless the heap is so small that it would hardly have anything

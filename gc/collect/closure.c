@@ -33,7 +33,8 @@ static void expect_mark(struct check *check, uintptr_t word, const struct sgc_ob
         check->gap = (struct sgc_gap){ check->where, word, o->start };
 }
 
-/* As a marker takes it: a root that equals an object's first address may also mean the one that ends there. */
+/* As a marker takes it: a root that equals an object's first address may also mean the one that
+ * ends there. */
 static void check_word(struct check *check, uintptr_t at, uintptr_t word)
 {
     struct sgc_object o;
@@ -62,8 +63,8 @@ static void check_word_at(void *arg, uintptr_t at)
         check_word(check, at + check->shift, *(const uintptr_t *)at);
 }
 
-/* An object or a root may be a thread's stack, a coroutine's: what lies below the frames that the mark has read is in use by
- * this very function, or by a thread that waits in a blocked region. */
+/* An object or a root may be a thread's stack, a coroutine's: what lies below the frames that the
+ * mark has read is in use by this very function, or by a thread that waits in a blocked region. */
 enum { STACK_MIN = 4096 };              /* bytes */
 
 static uintptr_t in_use_below(uintptr_t start, size_t bytes)
@@ -76,9 +77,9 @@ static uintptr_t in_use_below(uintptr_t start, size_t bytes)
     return sp;
 }
 
-/* Of a part of a stack nobody was told of, which reaches up to the first hole, so that there are other stacks in it: what is in
- * use at an address.  If that is in the heap the stack is one object; otherwise nobody knows where it ends.  Up to *end the
- * answer is the same. */
+/* Of a part of a stack nobody was told of, which reaches up to the first hole, so that there are
+ * other stacks in it: what is in use at an address.  If that is in the heap the stack is one
+ * object; otherwise nobody knows where it ends.  Up to *end the answer is the same. */
 static uintptr_t in_use_around(uintptr_t at, struct sgc_range part, uintptr_t *end)
 {
     struct sgc_object stack;

@@ -285,11 +285,6 @@ void sgc_collect_start_threads_ahead(struct sgc_mutator *self)
 
 /* ---- disabling ---- */
 
-void sgc_collect_disable(void)
-{
-    sgc_a32_add(&sgc_client_dont_gc, 1);
-}
-
 bool sgc_collect_enable(void)
 {
     for (;;) {
@@ -300,9 +295,4 @@ bool sgc_collect_enable(void)
         if (sgc_a32_cas(&sgc_client_dont_gc, depth, depth - 1))
             return true;
     }
-}
-
-int sgc_collect_disabled(void)
-{
-    return (int)sgc_a32_load(&sgc_client_dont_gc);
 }

@@ -5,6 +5,7 @@
 
 #include "gc/collect/cycle.h"
 #include "gc/collect/external_stop.h"
+#include "gc/config/public_vars.h"
 #include "gc/events/events.h"
 #include "gc/pacing/pacing.h"
 #include "gc/threads/gc_lock.h"
@@ -64,8 +65,16 @@ void sgc_collect_start_markers(struct sgc_mutator *self);
 void sgc_collect_start_threads_ahead(struct sgc_mutator *self);
 
 /* Collections are disabled while this is not zero. */
-void sgc_collect_disable(void);
+static inline void sgc_collect_disable(void)
+{
+    sgc_a32_add(&sgc_client_dont_gc, 1);
+}
+
+static inline int sgc_collect_disabled(void)
+{
+    return (int)sgc_a32_load(&sgc_client_dont_gc);
+}
+
 bool sgc_collect_enable(void);              /* false: it was not disabled */
-int sgc_collect_disabled(void);
 
 #endif

@@ -37,8 +37,8 @@ static void reopen_later(void)
     sgc_aw_store(&concurrent.again_at, sgc_clock_ns() + AGAIN_NS);
 }
 
-/* There is nothing that tells written pages, or nobody to lead.  That has been said; the lead looks again from time to time,
- * and the program may ask before (GC_enable_incremental). */
+/* There is nothing that tells written pages, or nobody to lead.  That has been said; the lead looks
+ * again from time to time, and the program may ask before (GC_enable_incremental). */
 static void switch_off(void)
 {
     sgc_assert(sgc_concurrent_busy() && !sgc_concurrent_marks());
@@ -112,8 +112,8 @@ static void open_again(void *arg)
     *(bool *)arg = sgc_watch_open(true) == SGC_WATCH_OPEN;
 }
 
-/* By the lead, since to open a source may take locks for which threads wait in a handler.  The program may ask at the same
- * time: then it is left to that. */
+/* By the lead, since to open a source may take locks for which threads wait in a handler.  The
+ * program may ask at the same time: then it is left to that. */
 static void reopen_source(struct sgc_mutator *self)
 {
     bool open = false;
@@ -200,7 +200,8 @@ void sgc_concurrent_enable(void)
     sgc_a32_store_rel(&concurrent.enabling, 0);
 }
 
-/* A cycle that has been asked for is not begun; one that marks has begun without what rules it out. */
+/* A cycle that has been asked for is not begun; one that marks has begun without what rules it
+ * out. */
 void sgc_concurrent_rule_out(struct sgc_mutator *self)
 {
     sgc_assert(sgc_gc_lock_held() && sgc_mutator_mine(self));

@@ -34,8 +34,9 @@ SGC_STATE static bool reported;                 /* a thread whose stacks are unk
 
 /* ---- stopping and resuming ---- */
 
-/* With a stack that is not known nothing can be marked, and whoever has disabled collections since we asked may hide pointers
- * now: the world goes on at once.  A thread that disables them later does so when this stop is over. */
+/* With a stack that is not known nothing can be marked, and whoever has disabled collections since
+ * we asked may hide pointers now: the world goes on at once.  A thread that disables them later
+ * does so when this stop is over. */
 static bool phase_stop(struct sgc_cycle *c)
 {
     sgc_assert(sgc_gc_lock_held() && c->markers > 0);
@@ -59,8 +60,8 @@ static bool phase_resume(struct sgc_cycle *c)
 
 /* ---- before the mark ---- */
 
-/* All caches are given up, so that exactly the allocated objects look allocated; their counts are taken over first.  World
- * stopped. */
+/* All caches are given up, so that exactly the allocated objects look allocated; their counts are
+ * taken over first.  World stopped. */
 static void retire_caches(void)
 {
     size_t unused = 0;

@@ -48,12 +48,15 @@ struct sgc_cycle {
     uint32_t markers;                   /* that this cycle is expected to need */
     struct sgc_mutator *self;           /* NULL: the thread is not registered */
     int (*stop)(void);                  /* asked whether to give up; NULL: never */
-    uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause begins */
+    uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause
+                                           begins */
     bool stopped;                       /* the world was, and all stacks are known */
     bool complete;                      /* the mark was not given up */
     uint32_t stops;                     /* of a concurrent cycle so far */
-    uint64_t deadline;                  /* when its present stop is to end, unless all is marked by then */
-    sgc_tid_t unknown;                  /* a thread whose stacks are unknown, so that nothing was marked; 0: none */
+    uint64_t deadline;                  /* when its present stop is to end, unless all is marked by
+                                           then */
+    sgc_tid_t unknown;                  /* a thread whose stacks are unknown, so that nothing was
+                                           marked; 0: none */
     size_t returned;                    /* bytes given back up to the last cycle */
 };
 

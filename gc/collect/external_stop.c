@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stops without a cycle, for the client and for looks at the heap.  On the thread that has the GC lock.
+ * Stops without a cycle, for the client and for looks at the heap.  On the thread that has the GC
+ * lock.
  */
 #include "gc/collect/external_stop.h"
 
@@ -23,7 +24,8 @@ struct stop {
     struct sgc_mutator *self;
     void (*fn)(void *arg);              /* NULL: the world stays as it is */
     void *arg;
-    bool again;                         /* the stop has been given up for a signal, which is taken before the next try */
+    bool again;                         /* the stop has been given up for a signal, which is taken
+                                           before the next try */
 };
 
 static void each_cache(void (*change)(struct sgc_cache *cache))
@@ -32,8 +34,8 @@ static void each_cache(void (*change)(struct sgc_cache *cache))
         change(&m->cache);
 }
 
-/* Caches keep what they have: if a look took it from them, a program that looks often would claim anew each time, and what it
- * claims counts as allocated.  A look within a look finds it done. */
+/* Caches keep what they have: if a look took it from them, a program that looks often would claim
+ * anew each time, and what it claims counts as allocated.  A look within a look finds it done. */
 static void with_claims_hidden(void *arg)
 {
     const struct stop *e = arg;

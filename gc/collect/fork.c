@@ -26,7 +26,8 @@
 struct fork_state {
     sgc_a32_t installed;
     bool prepared;              /* this thread is between prepare and parent or child */
-    bool had_lock;              /* a handler forks that has interrupted GC_call_with_alloc_lock on its thread */
+    bool had_lock;              /* a handler forks that has interrupted GC_call_with_alloc_lock on
+                                   its thread */
     bool blocked;               /* it forks from within a blocked region, */
     uintptr_t blocked_sp;       /* which is entered again with this */
 };
@@ -34,9 +35,9 @@ struct fork_state {
 SGC_STATE static struct fork_state fork_state;
 SGC_STATE int sgc_fork_mode = 1;
 
-/* A thread that is not registered may fork, too: it has no section.  In rank order; caches are opened under the registry's
- * lock, so that as many are unlocked later.  No thread ever holds two caches' locks, so theirs may be taken one after the
- * other. */
+/* A thread that is not registered may fork, too: it has no section.  In rank order; caches are
+ * opened under the registry's lock, so that as many are unlocked later.  No thread ever holds two
+ * caches' locks, so theirs may be taken one after the other. */
 static void lock_all(struct sgc_section *self)
 {
     uint32_t caches;
@@ -44,8 +45,8 @@ static void lock_all(struct sgc_section *self)
     sgc_assert(sgc_section_mine(self) && sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, self);
     caches = sgc_a32_load_acq(&sgc_cache_count);
-    sgc_roots_lock();
-    sgc_nodes_lock(self);
+    sgc_lock(&sgc_roots_lock, self);
+    sgc_lock(&sgc_nodes_lock, self);
     for (uint32_t id = 1; id < caches; id++)
         sgc_lock(&sgc_cache_of(id)->lock, NULL);
     sgc_lock(&sgc_spans.lock, self);
@@ -63,8 +64,8 @@ static void unlock_all(struct sgc_section *self)
     sgc_unlock(&sgc_spans.lock, self);
     for (uint32_t id = caches; id-- > 1;)
         sgc_unlock(&sgc_cache_of(id)->lock, NULL);
-    sgc_nodes_unlock(self);
-    sgc_roots_unlock();
+    sgc_unlock(&sgc_nodes_lock, self);
+    sgc_unlock(&sgc_roots_lock, self);
     sgc_unlock(&sgc_registry.lock, self);
 }
 
@@ -137,8 +138,9 @@ void sgc_fork_parent(void)
     enter_blocked_again(&was);
 }
 
-/* Locks other than our own thread's section are simply free again here, the GC lock, too, if it is held by what a handler has
- * interrupted: nobody else is there.  The others' caches are closed, as if their threads had ended. */
+/* Locks other than our own thread's section are simply free again here, the GC lock, too, if it is
+ * held by what a handler has interrupted: nobody else is there.  The others' caches are closed, as
+ * if their threads had ended. */
 static void forget_others(void)
 {
     struct sgc_section *self = sgc_section_self();
@@ -155,8 +157,8 @@ static void forget_others(void)
     sgc_pool_after_fork();
     sgc_lock_reset(&sgc_spans.lock);
     sgc_lock_reset(&sgc_orphans.lock);
-    sgc_roots_after_fork();
-    sgc_nodes_after_fork();
+    sgc_lock_reset(&sgc_roots_lock);
+    sgc_lock_reset(&sgc_nodes_lock);
     sgc_concurrent_after_fork();
     sgc_clear_again();
     sgc_team_after_fork(&sgc_cycle.team);
@@ -199,8 +201,8 @@ static void child(void)
         sgc_fork_child();
 }
 
-/* When the library is loaded, since another thread may be forking while the collector is started, or before that where a
- * constructor of the program comes first. */
+/* When the library is loaded, since another thread may be forking while the collector is started,
+ * or before that where a constructor of the program comes first. */
 __attribute__((constructor))
 void sgc_fork_init(void)
 {

@@ -17,7 +17,8 @@ struct helper {
     struct sgc_team *team;
     uint32_t number;
     int error;                  /* it was to be bound, and the system refused */
-    sgc_a32_t taken;            /* 0, or HELPER_SERVES, or HELPER_GOES: there is no memory for its marker */
+    sgc_a32_t taken;            /* 0, or HELPER_SERVES, or HELPER_GOES: there is no memory for its
+                                   marker */
 };
 
 /* Bound first, so that the memory of its marker comes from where it is going to run. */
@@ -60,8 +61,8 @@ static bool start_one(struct sgc_team *team)
     return started;
 }
 
-/* Where each marker is to have a core there is a helper more than marks: whichever shares the collecting thread's stays
- * out.  With fewer cores than markers that one is not needed. */
+/* Where each marker is to have a core there is a helper more than marks: whichever shares the
+ * collecting thread's stays out.  With fewer cores than markers that one is not needed. */
 static void settle_cores(struct sgc_team *team)
 {
     uint32_t together = team->config.max_markers - team->config.stay_out;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of helper markers (mark/team/team.h).  On the collecting thread, which has the GC lock. */
+/* The threads of helper markers (mark/team/team.h).  On the collecting thread, which has the GC
+ * lock. */
 #ifndef SGC_GC_COLLECT_HELPERS_H
 #define SGC_GC_COLLECT_HELPERS_H
 

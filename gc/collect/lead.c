@@ -61,7 +61,7 @@ static void withdraw_turn(void)
 /* In a stopped world, too. */
 void sgc_lead_over(void)
 {
-    sgc_pacing_mark_over();
+    sgc_concurrent_pace_end();
     sgc_a32_store_sc(&sgc_cycle.state, SGC_CYCLE_IDLE);
     sgc_wake(&sgc_cycle.state, INT_MAX);
     withdraw_turn();
@@ -196,12 +196,25 @@ static void make(struct sgc_mutator *self, uintptr_t from)
     turn.stop(self, from, turn.arg);
 }
 
+/* Does a thread of the program run?  It may go on or stop meanwhile. */
+static bool anybody_runs(void)
+{
+    struct sgc_registry_scope scope;
+    const struct sgc_mutator *m;
+
+    sgc_registry_enter(&scope);
+    for (m = sgc_registry.first; m != NULL && !sgc_mutator_runs(m, sgc_a32_load(&m->cache.section.state));)
+        m = m->next;
+    sgc_registry_leave(&scope);
+    return m != NULL;
+}
+
 /* Until nobody has to be waited for, or the time is over. */
 static void wait_for_taker(void *arg)
 {
     uint64_t until = *(const uint64_t *)arg, slice = FIRST_POLL_NS;
 
-    while (sgc_clock_ns() < until && sgc_registry_anybody_runs()) {
+    while (sgc_clock_ns() < until && anybody_runs()) {
         uint32_t now = sgc_a32_load_acq(&sgc_turn_word);
 
         if (now == SGC_TURN_NONE)
@@ -490,7 +503,7 @@ void sgc_lead_after_fork(void)
         sgc_team_abandon(&sgc_cycle.team);
         sgc_marking_cancel();
     }
-    sgc_pacing_mark_over();
+    sgc_concurrent_pace_end();
     sgc_a32_store(&sgc_turn_word, SGC_TURN_NONE);
     sgc_a32_store(&sgc_cycle.state, SGC_CYCLE_IDLE);
     sgc_cycle.step = NULL;

@@ -87,7 +87,8 @@ static bool start_heap(void)
     return true;
 }
 
-enum { CONCURRENT_SHARE = 4 };          /* of so many markers one marks beside the program, which has the other processors */
+enum { CONCURRENT_SHARE = 4 };          /* of so many markers one marks beside the program, which
+                                           has the other processors */
 
 static void settle_concurrent_markers(void)
 {

@@ -2,8 +2,9 @@
 /*
  * Starting the collector, and what becomes of it in a fork.
  *
- * It starts once, at GC_INIT, SGC_init or the first allocation, on whatever thread comes first; others that come
- * meanwhile wait.  The starting thread is registered; so is any other that comes to the collector without being registered.
+ * It starts once, at GC_INIT, SGC_init or the first allocation, on whatever thread comes first;
+ * others that come meanwhile wait.  The starting thread is registered; so is any other that comes
+ * to the collector without being registered.
  */
 #ifndef SGC_GC_COLLECT_START_H
 #define SGC_GC_COLLECT_START_H
@@ -15,8 +16,8 @@
  * then returns NULL.  Outside sections. */
 bool sgc_init_now(void);
 
-/* The calling thread's record; registers a thread that was not, with a warning: the first allocation
- * of a thread that never registered.  NULL when it cannot be registered. */
+/* The calling thread's record; registers a thread that was not, with a warning: the first
+ * allocation of a thread that never registered.  NULL when it cannot be registered. */
 struct sgc_mutator *sgc_mutator_adopt(void);
 
 /* Registers the calling thread, which is not registered yet, without a warning: for a call that
@@ -24,9 +25,9 @@ struct sgc_mutator *sgc_mutator_adopt(void);
  * registered. */
 struct sgc_mutator *sgc_mutator_admit(void);
 
-/* Starts a layer on top of the collector (gc/threads/upper.h): from now on it is called.  Once; on any
- * mutator, outside sections and blocked regions, with the GC lock or without.  A layer that marks by
- * itself ends concurrent collections. */
+/* Starts a layer on top of the collector (gc/threads/upper.h): from now on it is called.  Once; on
+ * any mutator, outside sections and blocked regions, with the GC lock or without.  A layer that
+ * marks by itself ends concurrent collections. */
 void sgc_upper_start(struct sgc_mutator *self, const struct sgc_upper *upper);
 
 /* ---- fork (gc/collect/fork.c) ----

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far the start has come.  `state` is the only shared variable: IDLE,
- * then BUSY by a compare-and-swap of the starting thread, then DONE or FAILED by its release.  Before that it may be FORKING
- * for a time, by a compare-and-swap of a thread that forks, so that no child finds a start that nobody goes on with.
- * `doer`, who has made it BUSY or FORKING, is compared only with the thread that reads it.
+ * How far the start has come.  `state` is the only shared variable: IDLE, then BUSY by a
+ * compare-and-swap of the starting thread, then DONE or FAILED by its release.  Before that it may
+ * be FORKING for a time, by a compare-and-swap of a thread that forks, so that no child finds a
+ * start that nobody goes on with.  `doer`, who has made it BUSY or FORKING, is compared only with
+ * the thread that reads it.
  */
 #include "gc/collect/start_state.h"
 

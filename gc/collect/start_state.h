@@ -10,8 +10,8 @@
 /* Has the collector started?  One acquire load. */
 bool sgc_init_done(void);
 
-/* Makes the calling thread the one that starts it, waiting for another that is at it.  False: it has been started, or could not
- * be. */
+/* Makes the calling thread the one that starts it, waiting for another that is at it.  False: it
+ * has been started, or could not be. */
 bool sgc_init_claim(void);
 
 /* The thread that has claimed the start is at its end. */
@@ -24,12 +24,13 @@ bool sgc_init_begun(void);
 void sgc_init_end(void);
 bool sgc_init_ended(void);
 
-/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.)  Or of a fork before the
- * start. */
+/* Is the calling thread in the middle of starting it?  (Then malloc may have come back to us.)  Or
+ * of a fork before the start. */
 bool sgc_init_mine(void);
 
-/* Fork.  Before it: waits for another thread that starts the collector, and if nobody has, lets nobody begin.  Afterwards, in
- * the parent, and in the child; there the one thread may be in the middle of starting it. */
+/* Fork.  Before it: waits for another thread that starts the collector, and if nobody has, lets
+ * nobody begin.  Afterwards, in the parent, and in the child; there the one thread may be in the
+ * middle of starting it. */
 void sgc_init_hold(void);
 void sgc_init_release(void);
 void sgc_init_after_fork(void);

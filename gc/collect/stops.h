@@ -26,8 +26,8 @@ bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint64_t allowe
  * keep to it.  Any thread. */
 struct sgc_pause_costs sgc_stops_costs(void);
 
-/* How long a stop may take, in nanoseconds: what the program has set (GC_set_time_limit), else the user's
- * GC_PAUSE_TIME_TARGET. */
+/* How long a stop may take, in nanoseconds: what the program has set (GC_set_time_limit), else the
+ * user's GC_PAUSE_TIME_TARGET. */
 uint64_t sgc_pause_target_ns(void);
 
 /* Attempts that keep to the target, before one takes as long as it needs.  Any thread, relaxed. */

@@ -6,9 +6,9 @@
  * poisoned, all invariants are checked after every phase, and threads are delayed at random where
  * protocols meet.
  *
- * In concurrent mode such an allocation asks for a cycle beside the program if there is none.  While there is one, some of them
- * finish it, and some give it up and collect in one stop; the lead's attempts have deadlines at random, and now and then
- * everything counts as written.
+ * In concurrent mode such an allocation asks for a cycle beside the program if there is none.
+ * While there is one, some of them finish it, and some give it up and collect in one stop; the
+ * lead's attempts have deadlines at random, and now and then everything counts as written.
  */
 #ifndef SGC_GC_COLLECT_TORTURE_H
 #define SGC_GC_COLLECT_TORTURE_H
@@ -19,7 +19,8 @@
 /* Should this allocation collect?  On the allocating thread. */
 bool sgc_torture_due(struct sgc_mutator *m);
 
-/* Is it so this time, once in n times?  Never if torture is off, or on a thread that is not registered (NULL). */
+/* Is it so this time, once in n times?  Never if torture is off, or on a thread that is not
+ * registered (NULL). */
 bool sgc_torture_chance(struct sgc_mutator *m, uint32_t n);
 
 /* How long an attempt that should take so long at most is to take instead, in nanoseconds. */
@@ -51,15 +52,17 @@ struct sgc_gap {
     uintptr_t word, target;     /* where the word lies; the object's first address */
 };
 
-/* A mark beside the program begins.  Words may lead to objects that come where nothing is now: these are no gaps, so such
- * places are looked for (alloc/pages/dangling.h), in all objects that there are.  World stopped, caches retired, on the
- * collecting thread. */
+/* A mark beside the program begins.  Words may lead to objects that come where nothing is now:
+ * these are no gaps, so such places are looked for (alloc/pages/dangling.h), in all objects that
+ * there are.  World stopped, caches retired, on the collecting thread. */
 void sgc_closure_begin(void);
 
-/* The first gap of a mark that is complete.  Before the flip, world stopped, caches retired, on the collecting thread. */
+/* The first gap of a mark that is complete.  Before the flip, world stopped, caches retired, on the
+ * collecting thread. */
 struct sgc_gap sgc_closure_find_gap(void);
 
-/* Ends the process if there is one.  Says nothing of programs that have set marks themselves (GC_set_mark_bit). */
+/* Ends the process if there is one.  Says nothing of programs that have set marks themselves
+ * (GC_set_mark_bit). */
 void sgc_closure_check(void);
 
 #endif

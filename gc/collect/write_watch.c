@@ -18,8 +18,10 @@
 #include "platform/report.h"
 
 enum {
-    AT_ONCE = 8,                /* arenas watched by one call: to do it stops the program's calls of mmap */
-    EVERYTHING = 8,             /* once in so many times all of them count as written, under torture */
+    AT_ONCE = 8,                /* arenas watched by one call: to do it stops the program's calls of
+                                   mmap */
+    EVERYTHING = 8,             /* once in so many times all of them count as written, under
+                                   torture */
 };
 
 struct watch {
@@ -28,7 +30,8 @@ struct watch {
     sgc_aw_t changing;                  /* the one that is being opened, or closed; 0: none */
     bool lost;                          /* since it was opened something could not be collected */
     int error;                          /* why there was none when one was opened last */
-    sgc_aw_t *reported;                 /* what has been said, a bit each: shared with the children of forks */
+    sgc_aw_t *reported;                 /* what has been said, a bit each: shared with the children
+                                           of forks */
     sgc_aw_t reported_here;             /* the same, where nothing can be shared */
     uint64_t written[AT_ONCE][SGC_WRITTEN_WORDS];
 };
@@ -44,7 +47,8 @@ static const struct sgc_written_source *source(void)
 
 static const char at_start[] = "here", later[] = "any more";
 
-enum { UNWATCHED = 63 };                /* beside the numbers of errors: some pages cannot be watched */
+enum { UNWATCHED = 63 };                /* beside the numbers of errors: some pages cannot be
+                                           watched */
 
 static const struct sgc_written_source *const by_option[] = {
     [SGC_DIRTY_ASYNC] = &sgc_written_async, [SGC_DIRTY_SOFT] = &sgc_written_soft,
@@ -353,8 +357,9 @@ static void collect_pages(uint32_t from, uint32_t end, void *written)
         put_bits(written, page, bits, from);
 }
 
-/* Collects an arena's bits, and has only those pages watched anew that are in use and have pointers: system calls could not
- * write into the others.  Those count as written, in case they come into use. */
+/* Collects an arena's bits, and has only those pages watched anew that are in use and have
+ * pointers: system calls could not write into the others.  Those count as written, in case they
+ * come into use. */
 static void collect_in_use(uint32_t arena, uint64_t *written)
 {
     memset(written, 0xff, SGC_ARENA / sgc_heap.os_page / 8);
@@ -386,9 +391,10 @@ static size_t rescan(struct sgc_marker *marker, uint32_t arena, uint32_t count)
     return pages;
 }
 
-/* Behind the watching stands a barrier, or nothing would say that a page is read with all that was written before; and only
- * then the marker takes the heap's limit, since among that may be pointers to new arenas.  A filter may refuse the barrier from
- * some time on: then what was watched anew without it says nothing, and all counts as written. */
+/* Behind the watching stands a barrier, or nothing would say that a page is read with all that was
+ * written before; and only then the marker takes the heap's limit, since among that may be pointers
+ * to new arenas.  A filter may refuse the barrier from some time on: then what was watched anew
+ * without it says nothing, and all counts as written. */
 static void watch_anew(struct sgc_team *team)
 {
     if (!sgc_barrier_all_threads())
@@ -401,7 +407,8 @@ bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg)
 {
     uint32_t count = arenas();
 
-    sgc_assert(!rearm || !source()->arms_all);      /* which would clear bits that are not read yet */
+    sgc_assert(!rearm || !source()->arms_all);      /* which would clear bits that are not read
+                                                       yet */
     *pages = 0;
     for (uint32_t arena = 0, some; arena < count; arena += some) {
         some = count - arena < AT_ONCE ? count - arena : AT_ONCE;

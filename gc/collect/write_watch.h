@@ -10,8 +10,9 @@
  *   reported  any process that has it, adds a bit         same                            acquire-release RMW
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
  *
- * A source may be lost: the program closes all descriptors, forks, or has filters of system calls set up.  In the middle of a
- * cycle all counts as written from then on, which makes its last stop long; before the next one a source is opened anew.
+ * A source may be lost: the program closes all descriptors, forks, or has filters of system calls
+ * set up.  In the middle of a cycle all counts as written from then on, which makes its last stop
+ * long; before the next one a source is opened anew.
  */
 #ifndef SGC_GC_COLLECT_WRITE_WATCH_H
 #define SGC_GC_COLLECT_WRITE_WATCH_H
@@ -22,7 +23,8 @@
 
 struct sgc_team;
 
-/* With SGC_DIRTY=auto: the program reports its writes itself.  Changes nothing once a source is open. */
+/* With SGC_DIRTY=auto: the program reports its writes itself.  Changes nothing once a source is
+ * open. */
 void sgc_watch_set_manual(bool on);
 
 enum sgc_watch_opened {
@@ -43,11 +45,12 @@ const char *sgc_watch_name(void);
 /* Can system calls write into pages that are watched? */
 bool sgc_watch_kernel_writes(void);
 
-/* May pages be collected and watched anew while the program runs?  Not where the source was lost. */
+/* May pages be collected and watched anew while the program runs?  Not where the source was
+ * lost. */
 bool sgc_watch_rearms_running(void);
 
-/* Watches all pages in use that have pointers; opens a source anew where it was lost.  False, with a message: there is none any
- * more.  By the lead, before a cycle. */
+/* Watches all pages in use that have pointers; opens a source anew where it was lost.  False, with
+ * a message: there is none any more.  By the lead, before a cycle. */
 bool sgc_watch_arm(void);
 
 /* The cycle is over.  By the lead. */
@@ -56,12 +59,13 @@ void sgc_watch_rest(void);
 /* A thread has its stack there, or is about to have it.  Any thread, at any time. */
 void sgc_watch_keep_open(uintptr_t stack);
 
-/* Has what is marked on written pages scanned again.  With `rearm`, by the lead with the world running, these pages are
- * watched anew first.  stop (NULL: never) is asked between arenas whether to go on later: false if it said so.  *pages: how
- * many written OS pages had something to scan. */
+/* Has what is marked on written pages scanned again.  With `rearm`, by the lead with the world
+ * running, these pages are watched anew first.  stop (NULL: never) is asked between arenas whether
+ * to go on later: false if it said so.  *pages: how many written OS pages had something to scan. */
 bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg), size_t *pages);
 
-/* In the child of a fork: the source that was inherited is the parent's.  Its first cycle, if there is one, opens another. */
+/* In the child of a fork: the source that was inherited is the parent's.  Its first cycle, if there
+ * is one, opens another. */
 void sgc_watch_after_fork(void);
 
 #endif

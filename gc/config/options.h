@@ -2,9 +2,9 @@
 /*
  * The options of the collector: one struct of values, filled once at start, read everywhere.
  *
- * Every option stands in one table, gc/config/option_table.def: name, type, range, default, help and the
- * field it sets.  Parsing, messages, SGC_PRINT_OPTIONS and the check of doc/options.md come from it.
- * Reading the environment and setting an option: gc/config/option_set.h.
+ * Every option stands in one table, gc/config/option_table.def: name, type, range, default, help
+ * and the field it sets.  Parsing, messages, SGC_PRINT_OPTIONS and the check of doc/options.md come
+ * from it.  Reading the environment and setting an option: gc/config/option_set.h.
  *
  * The initialising thread writes sgc_options (sgc_options_read, sgc_option_set and sgc_option_clamp
  * before the first helper thread exists), later only a caller that holds the lock of the value's
@@ -56,7 +56,8 @@ struct sgc_options {
     int numa;                       /* enum sgc_numa */
     bool force_unmap_on_gcollect;
     bool use_entire_heap;
-    int service;                    /* enum sgc_service_mode: the helper thread that sweeps and gives memory back */
+    int service;                    /* enum sgc_service_mode: the helper thread that sweeps and
+                                       gives memory back */
     bool dont_gc;
     int pacing;                     /* enum sgc_pacing_mode */
     int page_policy;                /* enum sgc_page_policy */

@@ -15,7 +15,8 @@
 
 SGC_STATE static sgc_a32_t reported_oom;
 
-/* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the stacks. */
+/* Clients call the hook that they replace without a look whether there is one: bdwgc's pushes the
+ * stacks. */
 void sgc_client_push_nothing(void)
 {
 }
@@ -32,7 +33,8 @@ void *sgc_oom_default(size_t bytes)
 #define SGC_CLIENT_VAR(type, name, initial) type sgc_client_##name = SGC_ATOMIC_INIT(initial);
 SGC_CLIENT_VARS(SGC_CLIENT_VAR)
 
-/* Through sgc_option_set, so that the environment wins and a bad value is reported like any other. */
+/* Through sgc_option_set, so that the environment wins and a bad value is reported like any
+ * other. */
 static void hand_over(const char *option, uintptr_t value, uintptr_t initial)
 {
     char text[24];

@@ -2,10 +2,11 @@
 /*
  * The public variables of gc.h, as the library sees them.
  *
- * A client may assign to these variables at any time, from any thread and without asking, so each is
- * read where its value decides something, and there is no second copy.  gc.h declares them with plain types; here
- * the same symbols have atomic types of the same size, so that our own accesses are defined whatever other
- * threads do.  They are not SGC_STATE: a program may hold its own copy of them (a copy relocation).
+ * A client may assign to these variables at any time, from any thread and without asking, so each
+ * is read where its value decides something, and there is no second copy.  gc.h declares them with
+ * plain types; here the same symbols have atomic types of the same size, so that our own accesses
+ * are defined whatever other threads do.  They are not SGC_STATE: a program may hold its own copy
+ * of them (a copy relocation).
  *
  *   what             written by                    read by                    ordering
  *   hooks            clients, setters              who calls the hook         release / acquire

@@ -5,10 +5,6 @@
  */
 #include "gc/events/events.h"
 
-#include <string.h>
-
-#include "platform/report.h"
-
 struct sgc_listeners sgc_listeners SGC_STATE;
 
 SGC_STATE static sgc_aw_t finished;
@@ -81,14 +77,6 @@ void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_r
     record->times.request_ns = sgc_clock_ns();
 }
 
-void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
-{
-    sgc_assert(sgc_cycle_ok(record));
-    sgc_assert(record->times.stop_begin_ns == 0);         /* one stop for each record */
-    record->times.stop_begin_ns = sgc_clock_ns();
-    record->times.last_ns = record->times.stop_begin_ns;
-}
-
 void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
 {
     uint64_t now = sgc_clock_ns();
@@ -106,27 +94,6 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
     record->times.resumed_ns = now;
     if (sgc_cycle_pause_ns(record) > record->concurrent.longest_stop_ns)
         record->concurrent.longest_stop_ns = sgc_cycle_pause_ns(record);
-}
-
-static void forget_stop(struct sgc_cycle_record *record)
-{
-    record->times.stop_begin_ns = record->times.stopped_ns = record->times.resumed_ns = record->times.last_ns = 0;
-    memset(record->times.phase_ns, 0, sizeof record->times.phase_ns);
-}
-
-void sgc_cycle_stop_failed(struct sgc_cycle_record *record)
-{
-    sgc_assert(sgc_cycle_ok(record));
-    forget_stop(record);
-}
-
-void sgc_cycle_stop_again(struct sgc_cycle_record *record)
-{
-    sgc_assert(sgc_cycle_ok(record) && record->times.resumed_ns != 0);
-    record->concurrent.another_stop = false;
-    record->concurrent.earlier_stops++;
-    record->concurrent.earlier_stops_ns += sgc_cycle_pause_ns(record);
-    forget_stop(record);
 }
 
 bool sgc_cycle_check(const struct sgc_cycle_record *record)

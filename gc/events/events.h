@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events, by which the collector tells about itself.  A listener (statistics, the log, tests, client
- * hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument) and knows
- * none of them.  With no listener an event costs one load.
+ * Events, by which the collector tells about itself.  A listener (statistics, the log, tests,
+ * client hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument) and
+ * knows none of them.  With no listener an event costs one load.
  *
  * A callback marked [stopped] runs on the collecting thread while the world is stopped: it must not
  * allocate, take a lock, wait, or call into the C library beyond raw system calls.  One marked
@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "platform/platform.h"
+#include "platform/report.h"
 
 /* Why there is a collection. */
 enum sgc_reason {
@@ -57,7 +59,8 @@ struct sgc_cycle_times {            /* gc/events/events.c */
     uint64_t resumed_ns;            /* all threads were told to go: the pause ends */
     uint64_t phase_ns[SGC_PHASES];  /* the parts; their sum is resumed_ns - stop_begin_ns */
     uint64_t last_ns;               /* where the next part begins */
-    uint64_t clear_ns;              /* clearing the other bitmap before the stop, outside the pause */
+    uint64_t clear_ns;              /* clearing the other bitmap before the stop, outside the
+                                       pause */
 };
 
 struct sgc_cycle_threads {          /* gc/threads/stopper.c */
@@ -137,18 +140,16 @@ static inline bool sgc_cycle_ok(const struct sgc_cycle_record *record)
 /* Starts a record: number, reason, the time of the request; everything else zero. */
 void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason);
 
-/* The pause begins now. */
-void sgc_cycle_stop_begin(struct sgc_cycle_record *record);
+/* The pause begins now; there is one for each record. */
+static inline void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
+{
+    sgc_assert(sgc_cycle_ok(record) && record->times.stop_begin_ns == 0);
+    record->times.stop_begin_ns = record->times.last_ns = sgc_clock_ns();
+}
 
 /* The part `phase` ends now; the next one begins at the same instant, so the parts leave no gap.
  * SGC_PHASE_STOP sets stopped_ns, SGC_PHASE_RESUME resumed_ns.  Makes one clock reading. */
 void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase);
-
-/* The stop that has just ended was not the cycle's last: what it took is kept, and the next one may begin. */
-void sgc_cycle_stop_again(struct sgc_cycle_record *record);
-
-/* It was given up: as if it had not begun. */
-void sgc_cycle_stop_failed(struct sgc_cycle_record *record);
 
 /* Whether a finished record makes sense: the parts sum up to the pause, the times are in order. */
 bool sgc_cycle_check(const struct sgc_cycle_record *record);
@@ -158,8 +159,27 @@ static inline uint64_t sgc_cycle_pause_ns(const struct sgc_cycle_record *record)
     return record->times.resumed_ns - record->times.stop_begin_ns;
 }
 
-/* How many cycles have finished.  Written by the collecting thread, under the collector's lock: release; read by anybody:
- * acquire. */
+/* The stop was given up: as if it had not begun. */
+static inline void sgc_cycle_stop_failed(struct sgc_cycle_record *record)
+{
+    sgc_assert(sgc_cycle_ok(record));
+    record->times.stop_begin_ns = record->times.stopped_ns = record->times.resumed_ns = record->times.last_ns = 0;
+    memset(record->times.phase_ns, 0, sizeof record->times.phase_ns);
+}
+
+/* The stop that has just ended was not the cycle's last: what it took is kept, and the next one may
+ * begin. */
+static inline void sgc_cycle_stop_again(struct sgc_cycle_record *record)
+{
+    sgc_assert(sgc_cycle_ok(record) && record->times.resumed_ns != 0);
+    record->concurrent.another_stop = false;
+    record->concurrent.earlier_stops++;
+    record->concurrent.earlier_stops_ns += sgc_cycle_pause_ns(record);
+    sgc_cycle_stop_failed(record);
+}
+
+/* How many cycles have finished.  Written by the collecting thread, under the collector's lock:
+ * release; read by anybody: acquire. */
 uint64_t sgc_cycles_finished(void);
 
 /* That cycle has. */
@@ -208,7 +228,8 @@ extern struct sgc_listeners sgc_listeners;
 bool sgc_listener_add(const struct sgc_listener *listener);
 void sgc_listener_remove(const struct sgc_listener *listener);
 
-/* Takes the lowest bit out of *walk; the listener of that slot, NULL if it was removed meanwhile. */
+/* Takes the lowest bit out of *walk; the listener of that slot, NULL if it was removed
+ * meanwhile. */
 const struct sgc_listener *sgc_listener_next(uint32_t *walk);
 
 /* Calls `event` of every listener: SGC_EVENT(stopped, &record); SGC_EVENT(heap_grown, bytes). */

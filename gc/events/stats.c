@@ -11,10 +11,10 @@
  *
  * There are two sets of published words; version n is in set n%2, so that the writer fills one set
  * while readers copy the other.  Why a reader that saw version n before and after has words of one
- * cycle: set n%2 is written again only for version n+2, and version n+1 is stored before that.  A load
- * that sees a word of version n+2 acquires what was written before it, so the second look
- * sees version n+1 at least.  A reader never waits for a writer: it may run in a signal handler on
- * top of it, or while it is stopped; it tries again only if a whole cycle ended meanwhile.
+ * cycle: set n%2 is written again only for version n+2, and version n+1 is stored before that.  A
+ * load that sees a word of version n+2 acquires what was written before it, so the second look sees
+ * version n+1 at least.  A reader never waits for a writer: it may run in a signal handler on top
+ * of it, or while it is stopped; it tries again only if a whole cycle ended meanwhile.
  */
 #include "gc/events/stats.h"
 
@@ -44,12 +44,6 @@ static struct {
 uint64_t sgc_stats_mark_ns(const uint64_t phase_ns[SGC_PHASES])
 {
     return phase_ns[SGC_PHASE_ROOTS] + phase_ns[SGC_PHASE_MARK] + phase_ns[SGC_PHASE_RESCAN];
-}
-
-uint64_t sgc_stats_rate(uint64_t amount, uint64_t ns)
-{
-    /* Through 128 bits: amount * 10^9 exceeds 64 bits from 18 GB on. */
-    return ns == 0 ? 0 : (uint64_t)((unsigned __int128)amount * 1000000000 / ns);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)

@@ -2,9 +2,9 @@
 /*
  * Statistics: a listener on the collector's events that adds up, and what prints the sums.
  *
- * Adding up runs where the events run (gc/events/events.h): cycles on the collecting thread with the world
- * running, memory and thread events anywhere, lock-free.  Reading is allowed on any thread at any
- * time, the world stopped or not.
+ * Adding up runs where the events run (gc/events/events.h): cycles on the collecting thread with
+ * the world running, memory and thread events anywhere, lock-free.  Reading is allowed on any
+ * thread at any time, the world stopped or not.
  */
 #ifndef SGC_GC_EVENTS_STATS_H
 #define SGC_GC_EVENTS_STATS_H
@@ -51,11 +51,18 @@ void sgc_stats_start(void);
  * neighbouring cycles); the rest is as each number was when it was read. */
 void sgc_stats_get(struct sgc_totals *totals);
 
-/* Time spent marking in a cycle, and the rate in units per second (0 when no time passed). */
+/* Time spent marking in a cycle. */
 uint64_t sgc_stats_mark_ns(const uint64_t phase_ns[SGC_PHASES]);
-uint64_t sgc_stats_rate(uint64_t amount, uint64_t ns);
 
-/* stats_print.c: with GC_PRINT_STATS begins to print a line per collection; call after sgc_log_start. */
+/* The rate in units per second; 0 when no time passed. */
+static inline uint64_t sgc_stats_rate(uint64_t amount, uint64_t ns)
+{
+    /* Through 128 bits: amount * 10^9 exceeds 64 bits from 18 GB on. */
+    return ns == 0 ? 0 : (uint64_t)((unsigned __int128)amount * 1000000000 / ns);
+}
+
+/* stats_print.c: with GC_PRINT_STATS begins to print a line per collection; call after
+ * sgc_log_start. */
 void sgc_stats_print_start(void);
 
 /* The summary, if GC_PRINT_STATS asks for one; once, when the program ends. */

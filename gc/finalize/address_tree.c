@@ -85,9 +85,9 @@ static struct sgc_tree_chunk *find_block(const struct sgc_tree *tree, uintptr_t 
 
 /* ---- making ---- */
 
-/* Onto the list of blocks before it is in use: a block that somebody may store into is never missing there.  One
- * that is only on the list, because the section was left or another thread was faster, is taken away by the
- * next walk. */
+/* Onto the list of blocks before it is in use: a block that somebody may store into is never
+ * missing there.  One that is only on the list, because the section was left or another thread was
+ * faster, is taken away by the next walk. */
 static struct sgc_tree_chunk *make_block(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address,
                                          sgc_aw_t *slot)
 {
@@ -174,19 +174,6 @@ uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi)
 }
 
 /* ---- walks ---- */
-
-void sgc_tree_walk_begin(const struct sgc_tree_visit *visit)
-{
-    sgc_assert(sgc_tree_ok(visit->tree));
-    sgc_assert(visit->unit != NULL || visit->leaf != NULL || visit->block != NULL);
-    sgc_aw_store_rel(&visit->tree->cursor, sgc_aw_load_acq(&visit->tree->blocks));
-    sgc_a32_store(&visit->tree->emptied, 0);
-}
-
-bool sgc_tree_walk_left(const struct sgc_tree_visit *visit)
-{
-    return sgc_aw_load_acq(&visit->tree->cursor) != 0;
-}
 
 static struct sgc_tree_chunk *take_block(struct sgc_tree *tree)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of memory, zero where nothing was
- * stored; or eight flags for each.  Finalizers and links are kept in such trees, under the object's address or the link's.
+ * A sparse array over all addresses: one word for each unit (a granule, or a machine word) of
+ * memory, zero where nothing was stored; or eight flags for each.  Finalizers and links are kept in
+ * such trees, under the object's address or the link's.
  *
  *   top --- mid (2^16 blocks) --- block (256 leaves) --- leaf (8 units)
  *
- * Mutators look up, store and exchange units in sections, without locks: a missing part is made and put in place by a
- * compare-and-swap; who loses it uses the winner's.  So any number of threads register at the same time, no
- * table ever has to grow, and a section that is left half way leaves a tree as it should be.  With
- * the world stopped nobody is in a section, and the collector may take parts away.
+ * Mutators look up, store and exchange units in sections, without locks: a missing part is made and
+ * put in place by a compare-and-swap; who loses it uses the winner's.  So any number of threads
+ * register at the same time, no table ever has to grow, and a section that is left half way leaves
+ * a tree as it should be.  With the world stopped nobody is in a section, and the collector may
+ * take parts away.
  *
  *   what            written by                               read by      ordering
  *   top, mids       whoever needs them first, CAS; never     everybody    acquire-release
@@ -84,14 +86,16 @@ static inline bool sgc_tree_block_ok(const struct sgc_tree *tree, const struct s
            block->base >> SGC_TREE_ADDRESS_BITS == 0 && (block->ready.first == NULL || block->ready.last != NULL);
 }
 
-/* Makes room above the block of the address.  False if the system has no memory or no process has such an address.
- * Outside sections. */
+/* Makes room above the block of the address.  False if the system has no memory or no process has
+ * such an address.  Outside sections. */
 bool sgc_tree_reach(struct sgc_tree *tree, uintptr_t address);
 
-/* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and sgc_nodes_reserve. */
+/* The address's unit, which is made if need be.  In a section, after sgc_tree_reach and
+ * sgc_nodes_reserve. */
 struct sgc_tree_entry sgc_tree_entry(struct sgc_tree *tree, struct sgc_node_pool *pool, uintptr_t address);
 
-/* Where the address's block hangs, or NULL.  `unit_log` is the tree's: who knows it saves loads and shifts. */
+/* Where the address's block hangs, or NULL.  `unit_log` is the tree's: who knows it saves loads and
+ * shifts. */
 __attribute__((always_inline))
 static inline sgc_aw_t *sgc_tree_slot_at(const struct sgc_tree *tree, uint32_t unit_log, uintptr_t address)
 {
@@ -110,7 +114,8 @@ static inline sgc_aw_t *sgc_tree_chunk_slot(const struct sgc_tree *tree, uintptr
     return sgc_tree_slot_at(tree, tree->unit_log, address);
 }
 
-/* The address's place; without a unit if nothing was stored near it.  In a section, or with the world stopped. */
+/* The address's place; without a unit if nothing was stored near it.  In a section, or with the
+ * world stopped. */
 __attribute__((always_inline))
 static inline struct sgc_tree_entry sgc_tree_find_entry_at(const struct sgc_tree *tree, uint32_t unit_log,
                                                         uintptr_t address)
@@ -138,13 +143,15 @@ static inline sgc_aw_t *sgc_tree_find(const struct sgc_tree *tree, uintptr_t add
     return sgc_tree_find_entry(tree, address).unit;
 }
 
-/* The address's flag, in a tree whose units are eight flags each.  A flag is a byte, so that it is set by a store. */
+/* The address's flag, in a tree whose units are eight flags each.  A flag is a byte, so that it is
+ * set by a store. */
 static inline sgc_a8_t *sgc_tree_flag(sgc_aw_t *unit, uint32_t unit_log, uintptr_t address)
 {
     return (sgc_a8_t *)unit + (address >> (unit_log - 3) & 7);
 }
 
-/* Takes the value out of the unit (NULL: there is none), and returns it; 0: nothing was there.  In a section. */
+/* Takes the value out of the unit (NULL: there is none), and returns it; 0: nothing was there.  In
+ * a section. */
 static inline uintptr_t sgc_tree_take(sgc_aw_t *unit)
 {
     return unit != NULL && sgc_aw_load(unit) != 0 ? sgc_aw_swap(unit, 0) : 0;
@@ -153,7 +160,8 @@ static inline uintptr_t sgc_tree_take(sgc_aw_t *unit)
 /* The value there, 0 if there is none. */
 uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
 
-/* Clears the units from `lo` up to `hi` or the end of lo's block, and returns where it stopped.  In a section. */
+/* Clears the units from `lo` up to `hi` or the end of lo's block, and returns where it stopped.  In
+ * a section. */
 uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi);
 
 static inline bool sgc_tree_empty(const struct sgc_tree *tree)
@@ -174,8 +182,18 @@ struct sgc_tree_visit {
     bool prune;                 /* leaves without a value are given back.  World stopped */
 };
 
-void sgc_tree_walk_begin(const struct sgc_tree_visit *visit);
-bool sgc_tree_walk_left(const struct sgc_tree_visit *visit);
+static inline void sgc_tree_walk_begin(const struct sgc_tree_visit *visit)
+{
+    sgc_assert(sgc_tree_ok(visit->tree));
+    sgc_assert(visit->unit != NULL || visit->leaf != NULL || visit->block != NULL);
+    sgc_aw_store_rel(&visit->tree->cursor, sgc_aw_load_acq(&visit->tree->blocks));
+    sgc_a32_store(&visit->tree->emptied, 0);
+}
+
+static inline bool sgc_tree_walk_left(const struct sgc_tree_visit *visit)
+{
+    return sgc_aw_load_acq(&visit->tree->cursor) != 0;
+}
 
 /* The next block.  False if there was none. */
 bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg);

@@ -171,11 +171,6 @@ void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finaliz
 
 /* ---- targets ---- */
 
-uintptr_t sgc_target_generation(uintptr_t object)
-{
-    return sgc_tree_empty(&all->generations) ? 0 : sgc_tree_value(&all->generations, object);
-}
-
 /* In a section.  A link's value for the object. */
 static uintptr_t aim(sgc_aw_t *targets, uintptr_t object)
 {

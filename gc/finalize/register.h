@@ -179,7 +179,12 @@ void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);
 void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi);
 
 /* The generation of a target at this moment; 0: none. */
-uintptr_t sgc_target_generation(uintptr_t object);
+static inline uintptr_t sgc_target_generation(uintptr_t object)
+{
+    const struct sgc_tree *generations = &sgc_finalization.generations;
+
+    return sgc_tree_empty(generations) ? 0 : sgc_tree_value(generations, object);
+}
 
 static inline uintptr_t sgc_link_target(uintptr_t value)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See gc/collect/client_hooks.h.  Here, since the last room of the collector knows all the others. */
+/* See gc/collect/client_hooks.h.  Here, since the last room of the collector knows all the
+ * others. */
 #include "gc/collect/client_hooks.h"
 
 #include "gc/api/hooks.h"

@@ -63,18 +63,33 @@ static bool add_stacks(struct sgc_found_nodes *f)
     return all;
 }
 
-/* False if the system does not say, which it will not do of the others either. */
-static bool print_part(const char *name, bool (*add)(struct sgc_found_nodes *f))
+/* `known`: the system has said where the part is.  False if not: the system will not say it of the
+ * others either. */
+static bool print_part(const char *name, struct sgc_found_nodes *f, bool known)
 {
-    struct sgc_found_nodes f = { .right = 0 };
-
-    if (!add(&f)) {
+    if (!known) {
         sgc_print("%s: the system does not say where it is (error %d)", name, errno);
         return false;
     }
-    sgc_found_sum_up(&f);
-    print_found(name, &f);
+    sgc_found_sum_up(f);
+    print_found(name, f);
     return true;
+}
+
+static bool print_heap(const char *name, enum sgc_found_part part)
+{
+    struct sgc_found_nodes f = { .right = 0 };
+    bool known = sgc_found_add_part(&f, part);
+
+    return print_part(name, &f, known);
+}
+
+static void print_stacks(void)
+{
+    struct sgc_found_nodes f = { .right = 0 };
+    bool known = add_stacks(&f);
+
+    print_part("mark stacks", &f, known);
 }
 
 void SGC_print_placement(void)
@@ -92,8 +107,8 @@ void SGC_print_placement(void)
     }
     sgc_print("%d memory nodes, SGC_NUMA=%s", sgc_nodes(),
               sgc_option_show(&sgc_option_table[SGC_OPT_SGC_NUMA], sgc_heap.config.numa, word, sizeof word));
-    if (print_part("heap", sgc_found_add_heap) && print_part("bitmaps", sgc_found_add_bits) &&
-        print_part("tables", sgc_found_add_tables) && sgc_mutator_self() != NULL)
-        print_part("mark stacks", add_stacks);
+    if (print_heap("heap", SGC_FOUND_HEAP) && print_heap("bitmaps", SGC_FOUND_BITS) &&
+        print_heap("tables", SGC_FOUND_TABLES) && sgc_mutator_self() != NULL)
+        print_stacks();
     errno = saved;
 }

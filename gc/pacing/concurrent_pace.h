@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far the program helps a mark that runs beside it: so that marking ends before the memory set aside for it does, a thread
- * that allocates more than its part assists first, by marking or by waiting; and when that memory is used up, it stalls.
- * Both are pauses, of one thread, and are counted as such.
+ * How far the program helps a mark that runs beside it: so that marking ends before the memory set
+ * aside for it does, a thread that allocates more than its part assists first, by marking or by
+ * waiting; and when that memory is used up, it stalls.  Both are pauses, of one thread, and are
+ * counted as such.
  *
  *   what            written by                                              read by           ordering
  *   the plan        the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
@@ -46,8 +47,8 @@ void sgc_concurrent_pace_round(unsigned n);
 /* Is there a mark beside the program?  Any thread. */
 bool sgc_concurrent_pace_on(void);
 
-/* The program has allocated so much since the last cycle: is that more than its part, or more than there was room for?  Any
- * thread. */
+/* The program has allocated so much since the last cycle: is that more than its part, or more than
+ * there was room for?  Any thread. */
 bool sgc_concurrent_pace_behind(size_t allocated);
 bool sgc_concurrent_pace_overdue(size_t allocated);
 

@@ -50,13 +50,13 @@ void sgc_counts_take(struct sgc_cache *cache)
 
 bool sgc_counts_take_spans(void)
 {
-    size_t allocated = sgc_span_take_allocated(), freed = sgc_span_take_freed();
+    struct sgc_span_bytes taken = sgc_span_take_bytes();
 
-    if (allocated != 0)
-        sgc_aw_add_relaxed(&counts.allocated, allocated);
-    if (freed != 0)
-        sgc_aw_add_relaxed(&counts.freed, freed);
-    return allocated != 0;
+    if (taken.allocated != 0)
+        sgc_aw_add_relaxed(&counts.allocated, taken.allocated);
+    if (taken.freed != 0)
+        sgc_aw_add_relaxed(&counts.freed, taken.freed);
+    return taken.allocated != 0;
 }
 
 /* ---- all that threads have counted ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many markers a mark is worth: by what it takes, and by what the memory nodes can serve.  Pure functions of plain numbers,
- * without state, clock or collector.
+ * How many markers a mark is worth: by what it takes, and by what the memory nodes can serve.  Pure
+ * functions of plain numbers, without state, clock or collector.
  */
 #ifndef SGC_GC_PACING_MARKER_RULES_H
 #define SGC_GC_PACING_MARKER_RULES_H
@@ -15,7 +15,8 @@ enum {
     SGC_MARK_ALONE_NS = 9000000,
     SGC_MARK_EACH_NS = 1000000,
     SGC_MARK_WITHIN = 5,         /* percent of the time of all markers that fewer may take longer */
-    SGC_MARK_NODE_MB_S = 150000, /* what a node is taken to give its processors: a socket with eight channels of memory */
+    SGC_MARK_NODE_MB_S = 150000, /* what a node is taken to give its processors: a socket with eight
+                                    channels of memory */
     SGC_MARK_NODES = 64,
 };
 

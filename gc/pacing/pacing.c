@@ -319,11 +319,6 @@ void sgc_pacing_mark_begins(void)
     sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(sgc_aw_load(&sgc_unpublished.bytes), batch));
 }
 
-void sgc_pacing_mark_over(void)
-{
-    sgc_concurrent_pace_end();
-}
-
 static enum sgc_due due_while_marking(void)
 {
     size_t allocated = net_allocated();

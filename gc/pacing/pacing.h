@@ -54,9 +54,8 @@ enum sgc_due { SGC_DUE_NOT, SGC_DUE_SOON, SGC_DUE_ASSIST, SGC_DUE_NOW };
  * slow path of allocation; outside sections. */
 enum sgc_due sgc_pacing_poll(struct sgc_mutator *self);
 
-/* A cycle marks beside the program from now on, with the GC lock; or it is over. */
+/* A cycle marks beside the program from now on, with the GC lock, until sgc_concurrent_pace_end. */
 void sgc_pacing_mark_begins(void);
-void sgc_pacing_mark_over(void);
 
 /* Has the program used up the memory for the time of that mark? */
 bool sgc_pacing_overdue(void);

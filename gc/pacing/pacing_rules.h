@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When a collection pays: from a few measurements and settings to the number of bytes to allocate before the next one.
+ * When a collection pays: from a few measurements and settings to the number of bytes to allocate
+ * before the next one.
  *
- * Pure functions of their arguments, without state, clock or collector, so that tests and simulators can use them.
- * Why this rule, and where the parameters come from: doc/design/pacing.md.
+ * Pure functions of their arguments, without state, clock or collector, so that tests and
+ * simulators can use them.  Why this rule, and where the parameters come from:
+ * doc/design/pacing.md.
  */
 #ifndef SGC_GC_PACING_PACING_RULES_H
 #define SGC_GC_PACING_PACING_RULES_H
@@ -17,20 +19,33 @@
 
 /* The parameters of the rule. */
 enum {
-    SGC_PACE_TIMES = 19, /* cycles' durations: how long the program runs between two, so they take a twentieth of the time */
-    SGC_PACE_ADDED = 6 << 20, /* bytes added to what lives before it is divided by the divisor: small heaps grow faster */
-    SGC_PACE_LIGHT = 4,        /* roots cost only time, pointer-free objects only memory: this part of their bytes counts */
-    SGC_PACE_MIN = 256 << 10,  /* bytes between two cycles in any case: a cycle over nothing costs as much as allocating them */
-    SGC_PACE_SMALL = 48 << 20, /* bytes, divided by the divisor: a heap so small need not be kept smaller */
-    SGC_PACE_SHARE = 144,      /* but the program has allocated so many times what is taken for that, or it may soon end */
-    SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size; freeing less is no use */
-    SGC_PACE_MARGIN = 50,      /* percent of its expected time that marking beside the program may take longer */
-    SGC_PACE_EARLY = 25,       /* percent of the budget before which it does not begin, however long it may take */
-    SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a cycle has to be over */
+    SGC_PACE_TIMES = 19, /* cycles' durations: how long the program runs between two, so they take a
+                            twentieth of the time */
+    SGC_PACE_ADDED = 6 << 20, /* bytes added to what lives before it is divided by the divisor:
+                                 small heaps grow faster */
+    SGC_PACE_LIGHT = 4,        /* roots cost only time, pointer-free objects only memory: this part
+                                  of their bytes counts */
+    SGC_PACE_MIN = 256 << 10,  /* bytes between two cycles in any case: a cycle over nothing costs
+                                  as much as allocating them */
+    SGC_PACE_SMALL = 48 << 20, /* bytes, divided by the divisor: a heap so small need not be kept
+                                  smaller */
+    SGC_PACE_SHARE = 144,      /* but the program has allocated so many times what is taken for
+                                  that, or it may soon end */
+    SGC_PACE_NEAR = 32,        /* this part of a limited heap is lost to slots of the wrong size;
+                                  freeing less is no use */
+    SGC_PACE_MARGIN = 50,      /* percent of its expected time that marking beside the program may
+                                  take longer */
+    SGC_PACE_EARLY = 25,       /* percent of the budget before which it does not begin, however long
+                                  it may take */
+    SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a
+                                  cycle has to be over */
     SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
-    SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them as who leaves all */
-    SGC_PACE_FREES = 4,        /* who leaves none need have freed only this part of what it allocated: the rest may live */
-    SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a cycle's time before the next */
+    SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them
+                                  as who leaves all */
+    SGC_PACE_FREES = 4,        /* who leaves none need have freed only this part of what it
+                                  allocated: the rest may live */
+    SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a
+                                  cycle's time before the next */
 };
 
 struct sgc_pace_costs {
@@ -45,7 +60,8 @@ struct sgc_pace_heap {
     size_t roots;                   /* bytes scanned besides */
     size_t size;                    /* of the heap */
     size_t allocated;               /* by the program so far */
-    size_t early;                   /* bytes that the cycle freed in the program's place, which would have done so later */
+    size_t early;                   /* bytes that the cycle freed in the program's place, which
+                                       would have done so later */
     size_t own;                     /* how far the program frees by itself: sgc_pace_own */
 };
 
@@ -92,8 +108,9 @@ static inline size_t sgc_pace_in_time(const struct sgc_pace_costs *c, uint64_t n
     return sgc_pace_scale(ns, 1000, c->mutator_ps);
 }
 
-/* How far the program freed by itself what it allocated between two cycles, in parts of SGC_PACE_OWN: the less, the more it
- * left for the cycle to find dead.  One whose heap grows frees less than it allocates, and may free all that dies. */
+/* How far the program freed by itself what it allocated between two cycles, in parts of
+ * SGC_PACE_OWN: the less, the more it left for the cycle to find dead.  One whose heap grows frees
+ * less than it allocates, and may free all that dies. */
 static inline size_t sgc_pace_own(size_t allocated, size_t freed, size_t dead)
 {
     size_t own = sgc_pace_less(freed, sgc_pace_scale(dead, SGC_PACE_REST - 1, 1));
@@ -191,9 +208,9 @@ static inline size_t sgc_pace_budget(const struct sgc_pace_costs *c, const struc
     return sgc_pace_smaller(sgc_pace_larger(budget, b->minimum), SGC_PACE_NEVER);
 }
 
-/* The budget is used up, and so much memory is free that is touched already: by how much the budget grows before the cycle
- * after all.  Only by half of that, so that what a peak has left behind goes back to the system in the end; and it doubles at
- * most, so that the divisor keeps its say. */
+/* The budget is used up, and so much memory is free that is touched already: by how much the budget
+ * grows before the cycle after all.  Only by half of that, so that what a peak has left behind goes
+ * back to the system in the end; and it doubles at most, so that the divisor keeps its say. */
 static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
 {
     size_t more = sgc_pace_smaller(sgc_pace_smaller(touched / 2, budget), sgc_pace_less(worth, budget));
@@ -201,9 +218,10 @@ static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
     return more >= SGC_PACE_MIN ? more : 0;
 }
 
-/* The allocated bytes at which marking beside the program is to begin, so that it ends before the budget is used up, unless
- * that were too early: cycles would follow each other at once, and none would see how fast the program is between them.
- * `margin`: percent of the expected time for which it may take longer. */
+/* The allocated bytes at which marking beside the program is to begin, so that it ends before the
+ * budget is used up, unless that were too early: cycles would follow each other at once, and none
+ * would see how fast the program is between them.  `margin`: percent of the expected time for which
+ * it may take longer. */
 static inline size_t sgc_pace_trigger(size_t budget, const struct sgc_pace_costs *c, uint64_t marking_ns, unsigned margin)
 {
     size_t meanwhile = sgc_pace_in_time(c, sgc_pace_scale(marking_ns, 100 + (uint64_t)margin, 100));
@@ -219,7 +237,8 @@ static inline bool sgc_pace_useless(size_t freed, size_t limit)
     return freed < limit / SGC_PACE_NEAR;
 }
 
-/* Is another cycle at the limit to be tried?  After a few useless ones only when the program has run for a while. */
+/* Is another cycle at the limit to be tried?  After a few useless ones only when the program has
+ * run for a while. */
 static inline bool sgc_pace_try(uint32_t useless, uint64_t ran_ns, uint64_t cycle_ns)
 {
     return useless < SGC_PACE_RATION || ran_ns >= cycle_ns / SGC_PACE_RATION;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When a concurrent cycle stops the program for the last time: pure functions, so that tests and simulators can use them.
+ * When a concurrent cycle stops the program for the last time: pure functions, so that tests and
+ * simulators can use them.
  *
- * A stop takes a fixed time, for the threads and their roots, and some for each OS page that was written since it was last
- * looked at.  A round looks at written pages beside the program; the next one finds those that were written during it.
+ * A stop takes a fixed time, for the threads and their roots, and some for each OS page that was
+ * written since it was last looked at.  A round looks at written pages beside the program; the next
+ * one finds those that were written during it.
  */
 #ifndef SGC_GC_PACING_PAUSE_RULES_H
 #define SGC_GC_PACING_PAUSE_RULES_H
@@ -14,10 +16,13 @@
 
 enum {
     SGC_ROUNDS_MAX = 8,         /* of looking at written pages before an attempt */
-    SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do not help */
-    SGC_ASSIST_SLACK = 16,      /* the part of the room that is allocated without looking at the mark */
+    SGC_ROUND_GAIN = 70,        /* percent of the pages of the round before; with more, rounds do
+                                   not help */
+    SGC_ASSIST_SLACK = 16,      /* the part of the room that is allocated without looking at the
+                                   mark */
     SGC_MARK_PART = 70,         /* percent of the room within which all is to be marked once */
-    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target, unless the program says how many */
+    SGC_ATTEMPTS_MAX = 3,       /* stops that keep to the target, unless the program says how
+                                   many */
 };
 
 struct sgc_pause_costs {
@@ -32,7 +37,8 @@ static inline uint64_t sgc_pause_expected(const struct sgc_pause_costs *c, size_
     return c->fixed_ns + pages * c->page_ns;
 }
 
-/* Is another round worth while, after `rounds` of which the last found so many pages and the one before so many? */
+/* Is another round worth while, after `rounds` of which the last found so many pages and the one
+ * before so many? */
 static inline bool sgc_pause_round_pays(const struct sgc_pause_costs *c, unsigned rounds, size_t last, size_t before)
 {
     if (rounds == 0)
@@ -48,8 +54,9 @@ static inline uint64_t sgc_pause_allowed(const struct sgc_pause_costs *c, unsign
     return attempts < c->attempts ? c->target_ns : UINT64_MAX;
 }
 
-/* The program has allocated so many bytes of the `room` there is until a cycle has to be over, and of about `expected` bytes so
- * many are marked: is the mark behind?  It has a part of the room; the rest is for the rounds. */
+/* The program has allocated so many bytes of the `room` there is until a cycle has to be over, and
+ * of about `expected` bytes so many are marked: is the mark behind?  It has a part of the room; the
+ * rest is for the rounds. */
 static inline bool sgc_pause_behind(size_t allocated, size_t room, size_t marked, size_t expected)
 {
     size_t slack = room / SGC_ASSIST_SLACK, part = room / 100 * SGC_MARK_PART;

@@ -11,7 +11,8 @@ SGC_STATE struct sgc_modules sgc_root_modules;
 struct applied {
     bool no_modules;                /* GC_no_dls, as it was when the list of modules was made */
     uintptr_t applied_filter;       /* likewise */
-    unsigned long long searched;    /* the list of modules in which another collector was last looked for */
+    unsigned long long searched;    /* the list of modules in which another collector was last
+                                       looked for */
     bool reported_other;            /* of one */
     bool reported_no_memory;        /* for the list of modules */
     sgc_aw_t filter;                /* sgc_roots_filter_t; any thread, release / acquire */
@@ -24,7 +25,8 @@ void sgc_roots_set_filter(sgc_roots_filter_t filter)
     sgc_aw_store_rel(&applied.filter, (uintptr_t)filter);
 }
 
-/* The client's answers about modules count from the next list on, so a change of mind asks for one. */
+/* The client's answers about modules count from the next list on, so a change of mind asks for
+ * one. */
 static void apply_client_settings(void)
 {
     bool no_modules = sgc_a32_load(&sgc_client_no_dls) != 0;

@@ -74,13 +74,6 @@ bool sgc_ranges_add(struct sgc_ranges *set, struct sgc_range range)
     return true;
 }
 
-bool sgc_ranges_contain(const struct sgc_ranges *set, uintptr_t address)
-{
-    size_t i = sgc_ranges_first_after(set, address);
-
-    return i < set->count && set->of[i].lo <= address;
-}
-
 void sgc_ranges_check(const struct sgc_ranges *set)
 {
     sgc_verify(set->count <= set->committed);
@@ -203,10 +196,4 @@ void sgc_ranges_list_check(const struct sgc_ranges *list)
         gaps += is_gap(list->of[i]);
     }
     sgc_verify(gaps == list->gaps && gaps <= list->count / 2);
-}
-
-void sgc_ranges_clear(struct sgc_ranges *ranges)
-{
-    sgc_assert(sgc_ranges_ok(ranges));
-    ranges->count = ranges->gaps = ranges->longest = 0;
 }

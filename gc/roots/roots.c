@@ -10,16 +10,25 @@
 #include "gc/roots/ranges.h"
 #include "mark/marker.h"
 #include "mark/mark_roots.h"
-#include "platform/section/lock.h"
 
 struct roots {
-    struct sgc_lock lock;
     struct sgc_ranges added, excluded;
     bool answers; /* does the system say, in this stop, what memory can be read?  False, too, if
                    * nobody needs that */
 };
 
-SGC_STATE static struct roots roots = { .lock = SGC_LOCK_INIT(SGC_RANK_ROOTS) };
+SGC_STATE static struct roots roots;
+SGC_STATE struct sgc_lock sgc_roots_lock = SGC_LOCK_INIT(SGC_RANK_ROOTS);
+
+static void lock_roots(void)
+{
+    sgc_lock(&sgc_roots_lock, sgc_section_self());
+}
+
+static void unlock_roots(void)
+{
+    sgc_unlock(&sgc_roots_lock, sgc_section_self());
+}
 
 /* ---- what the client says ---- */
 
@@ -35,34 +44,34 @@ bool sgc_roots_add(struct sgc_range range)
 {
     bool done;
 
-    sgc_roots_lock();
+    lock_roots();
     done = sgc_ranges_list_add(&roots.added, range);
-    sgc_roots_unlock();
+    unlock_roots();
     return report_full(done, range);
 }
 
 void sgc_roots_remove(struct sgc_range range)
 {
-    sgc_roots_lock();
+    lock_roots();
     sgc_ranges_list_drop(&roots.added, range);
-    sgc_roots_unlock();
+    unlock_roots();
 }
 
 bool sgc_roots_exclude(struct sgc_range range)
 {
     bool done;
 
-    sgc_roots_lock();
+    lock_roots();
     done = sgc_ranges_add(&roots.excluded, range);
-    sgc_roots_unlock();
+    unlock_roots();
     return report_full(done, range);
 }
 
 static void clear(struct sgc_ranges *ranges)
 {
-    sgc_roots_lock();
+    lock_roots();
     sgc_ranges_clear(ranges);
-    sgc_roots_unlock();
+    unlock_roots();
 }
 
 void sgc_roots_clear(void)
@@ -288,12 +297,12 @@ static bool in_static(uintptr_t address)
 {
     bool found;
 
-    sgc_roots_lock();
+    lock_roots();
     found = sgc_roots_contain(address);
     for (int i = 0; i < sgc_root_modules.ranges && !found; i++)
         found = address >= sgc_root_modules.range[i].lo && address < sgc_root_modules.range[i].hi;
     found = found && !sgc_ranges_contain(&roots.excluded, address);
-    sgc_roots_unlock();
+    unlock_roots();
     return found;
 }
 
@@ -363,19 +372,4 @@ void sgc_roots_check(void)
 {
     sgc_ranges_list_check(&roots.added);
     sgc_ranges_check(&roots.excluded);
-}
-
-void sgc_roots_lock(void)
-{
-    sgc_lock(&roots.lock, sgc_section_self());
-}
-
-void sgc_roots_unlock(void)
-{
-    sgc_unlock(&roots.lock, sgc_section_self());
-}
-
-void sgc_roots_after_fork(void)
-{
-    sgc_lock_reset(&roots.lock);
 }

@@ -17,6 +17,7 @@
 
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"
+#include "platform/section/lock.h"
 
 /* Adds the range, which is not empty, to the roots.  False, with a message, when memory for the
  * list runs out.  Any thread, outside sections, like the next four. */
@@ -108,9 +109,7 @@ bool sgc_stack_known(const struct sgc_mutator *m, bool answers);
 
 void sgc_roots_check(void);
 
-/* For fork: see gc/collect/fork.c. */
-void sgc_roots_lock(void);
-void sgc_roots_unlock(void);
-void sgc_roots_after_fork(void);
+/* The roots' lock; gc/collect/fork.c takes it, too. */
+extern struct sgc_lock sgc_roots_lock;
 
 #endif

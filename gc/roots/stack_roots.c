@@ -8,14 +8,16 @@
  * /proc/self/maps is not asked: there may be no such file, and the kernel's mappings are no stacks:
  * it joins neighbours and divides one by its attributes.
  *
- * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also stand
+ * Usually the thread stands on its own stack: from its stack pointer to the bottom.  It may also
+ * stand:
  *   - on a stack of a coroutine that the client told us the bottom of (GC_set_stackbottom);
- *   - on a stack nobody told us of: then what can be read from the stack pointer on is scanned up to the first hole.  That may
- *     be more than the stack;
- *   - on an alternate signal stack: that is scanned, and what it interrupted there, its own stack or a
- *     coroutine's, from where that stood.  The suspend handler notes it; if a client's handler runs on
- *     the alternate stack, it is found among the words the kernel saved there.
- * In all these cases its own stack is scanned, too: whole, as nobody says where the thread has left it.
+ *   - on a stack nobody told us of: then what can be read from the stack pointer on is scanned up
+ *     to the first hole.  That may be more than the stack;
+ *   - on an alternate signal stack: that is scanned, and what it interrupted there, its own stack
+ *     or a coroutine's, from where that stood.  The suspend handler notes it; if a client's handler
+ *     runs on the alternate stack, it is found among the words the kernel saved there.
+ * In all these cases its own stack is scanned, too: whole, as nobody says where the thread has left
+ * it.
  */
 #include "gc/roots/roots.h"
 

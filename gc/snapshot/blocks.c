@@ -12,15 +12,6 @@ SGC_STATE_LARGE(sgc_blocks);
 static struct sgc_snapshot_crc_table crc_table;
 SGC_STATE_LARGE(crc_table);
 
-bool sgc_blocks_go_on(void)
-{
-    bool any = false;
-
-    for (int i = 0; i < sgc_blocks.files; i++)
-        any |= sgc_blocks.file[i].error == 0;
-    return any;
-}
-
 /* To each, as far as it has no error. */
 static void write_all(const void *data, size_t bytes)
 {
@@ -68,15 +59,8 @@ void sgc_blocks_section(enum sgc_snapshot_section section)
     sgc_blocks.section = section;
 }
 
-void sgc_blocks_put_bytes(const void *bytes, size_t count)
-{
-    sgc_blocks_room(count);
-    memcpy(sgc_blocks.buffer.bytes + sgc_blocks.used, bytes, count);
-    sgc_blocks.used += count;
-    sgc_assert(sgc_blocks_ok());
-}
-
-/* A mark that was given up has not been told all: its file is removed as one that could not be written. */
+/* A mark that was given up has not been told all: its file is removed as one that could not be
+ * written. */
 void sgc_blocks_end(bool complete, int *error)
 {
     sgc_assert(sgc_blocks_ok() && sgc_blocks.files > 0);

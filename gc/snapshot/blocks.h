@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of a heap snapshot (gc/snapshot/format_rules.h): what is put is collected in one buffer and written when that is
- * full, or the section ends.  After an error nothing more is written, and nobody who puts has to look.
+ * Blocks of a heap snapshot (gc/snapshot/format_rules.h): what is put is collected in one buffer
+ * and written when that is full, or the section ends.  After an error nothing more is written, and
+ * nobody who puts has to look.
  *
- * By who has stopped the world, for one snapshot at a time, and between the sections by markers with the lock of
- * mark/noted.h; the memory is our own.
+ * By who has stopped the world, for one snapshot at a time, and between the sections by markers
+ * with the lock of mark/noted.h; the memory is our own.
  */
 #ifndef SGC_GC_SNAPSHOT_BLOCKS_H
 #define SGC_GC_SNAPSHOT_BLOCKS_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "gc/snapshot/format_rules.h"
 #include "platform/compiler.h"
@@ -20,7 +22,8 @@
 /* A number takes up to ten bytes. */
 enum { SGC_BLOCKS_NUMBER = 10, SGC_BLOCKS_ROOM = 4 * SGC_BLOCKS_NUMBER };
 
-enum { SGC_BLOCKS_FILES = 2 };  /* that get the same: SGC_SNAPSHOT's, and the one that a thread has asked for */
+enum { SGC_BLOCKS_FILES = 2 };  /* that get the same: SGC_SNAPSHOT's, and the one that a thread has
+                                   asked for */
 
 struct sgc_blocks {
     struct sgc_out_file file[SGC_BLOCKS_FILES];
@@ -41,7 +44,14 @@ static inline bool sgc_blocks_ok(void)
 void sgc_blocks_begin(const char *const *path, int files);
 
 /* There is a file without an error. */
-bool sgc_blocks_go_on(void);
+static inline bool sgc_blocks_go_on(void)
+{
+    bool any = false;
+
+    for (int i = 0; i < sgc_blocks.files; i++)
+        any |= sgc_blocks.file[i].error == 0;
+    return any;
+}
 
 /* Begins the section, to which all that follows belongs, behind the one before. */
 void sgc_blocks_section(enum sgc_snapshot_section section);
@@ -49,7 +59,8 @@ void sgc_blocks_section(enum sgc_snapshot_section section);
 /* Writes what the buffer has. */
 void sgc_blocks_flush(void);
 
-/* Each file's error, an errno; then there is no such file.  0: it is there.  `complete`: if not, none is to be. */
+/* Each file's error, an errno; then there is no such file.  0: it is there.  `complete`: if not,
+ * none is to be. */
 void sgc_blocks_end(bool complete, int *error);
 
 /* Room for so many bytes, SGC_SNAPSHOT_BLOCK at most. */
@@ -78,6 +89,12 @@ static inline void sgc_blocks_put(uint64_t number)
     sgc_blocks_put_inside(number);
 }
 
-void sgc_blocks_put_bytes(const void *bytes, size_t count);
+static inline void sgc_blocks_put_bytes(const void *bytes, size_t count)
+{
+    sgc_blocks_room(count);
+    memcpy(sgc_blocks.buffer.bytes + sgc_blocks.used, bytes, count);
+    sgc_blocks.used += count;
+    sgc_assert(sgc_blocks_ok());
+}
 
 #endif

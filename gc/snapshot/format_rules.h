@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The format of heap snapshots, for who writes and who reads them; doc/snapshot-format.md describes it.  Constants and pure
- * functions only.
+ * The format of heap snapshots, for who writes and who reads them; doc/snapshot-format.md describes
+ * it.  Constants and pure functions only.
  *
  *   file      a start, then blocks
  *   block     a head, then up to SGC_SNAPSHOT_BLOCK bytes of one section
  *   section   consecutive blocks with its number; the sections come in ascending order
  *
- * Numbers in heads and in the start are little-endian; those in blocks are varints: seven bits a byte, the lowest first, the
- * highest bit of a byte saying that another follows.  A signed number is made unsigned by sgc_snapshot_zigzag.
+ * Numbers in heads and in the start are little-endian; those in blocks are varints: seven bits a
+ * byte, the lowest first, the highest bit of a byte saying that another follows.  A signed number
+ * is made unsigned by sgc_snapshot_zigzag.
  */
 #ifndef SGC_GC_SNAPSHOT_FORMAT_RULES_H
 #define SGC_GC_SNAPSHOT_FORMAT_RULES_H
@@ -43,18 +44,21 @@ enum sgc_snapshot_section {
     SGC_SECTION_HEADER = 1,             /* numbers, below */
     SGC_SECTION_PUSHED,                 /* what the program's hook has pushed */
     SGC_SECTION_KINDS,                  /* of objects */
-    SGC_SECTION_DISTANCES,              /* at which a heap word may point behind an object's start, if not everywhere */
+    SGC_SECTION_DISTANCES,              /* at which a heap word may point behind an object's start,
+                                           if not everywhere */
     SGC_SECTION_NODES,                  /* memory nodes, and the homes of arenas */
     SGC_SECTION_PAGES,                  /* with objects, and what is allocated there */
     SGC_SECTION_WORDS,                  /* of objects, that lie in the heap's range */
     SGC_SECTION_ROOTS,                  /* ranges, and their words that do */
     SGC_SECTION_KEPT,                   /* addresses in the tables of finalization */
-    SGC_SECTION_NOTED,                  /* what only the mark came to know: words that procedures pushed */
+    SGC_SECTION_NOTED,                  /* what only the mark came to know: words that procedures
+                                           pushed */
     SGC_SECTION_TRAILER,                /* numbers, below */
     SGC_SECTIONS
 };
 
-/* The numbers of the header, each a varint, after how many they are.  New ones come at the end only. */
+/* The numbers of the header, each a varint, after how many they are.  New ones come at the end
+ * only. */
 enum sgc_snapshot_number {
     SGC_HEADER_BASE,                    /* address of the heap's first byte */
     SGC_HEADER_LIMIT,                   /* bytes of it that are committed */
@@ -66,13 +70,16 @@ enum sgc_snapshot_number {
     SGC_HEADER_CYCLE,                   /* number of the collection */
     SGC_HEADER_PROCESS,
     SGC_HEADER_MARKERS,                 /* that the program uses at most */
-    SGC_HEADER_SPLIT_BYTES,             /* of the pieces in which large objects are scanned; 0: whole */
+    SGC_HEADER_SPLIT_BYTES,             /* of the pieces in which large objects are scanned; 0:
+                                           whole */
     SGC_HEADER_NUMBERS
 };
 
 enum sgc_snapshot_flag {
-    SGC_SNAPSHOT_INTERIOR = 1,          /* all interior pointers count in the heap and in static data, too */
-    SGC_SNAPSHOT_END_WORD = 2,          /* a root that equals an object's first address may mean the one that ends there */
+    SGC_SNAPSHOT_INTERIOR = 1,          /* all interior pointers count in the heap and in static
+                                           data, too */
+    SGC_SNAPSHOT_END_WORD = 2,          /* a root that equals an object's first address may mean the
+                                           one that ends there */
 };
 
 /* The numbers of the trailer, likewise. */
@@ -114,7 +121,8 @@ enum sgc_snapshot_pushed {
 enum sgc_snapshot_noted {
     SGC_SNAPSHOT_NOTED_OBJECT = 1,      /* a procedure's for an object */
     SGC_SNAPSHOT_NOTED_MEMORY,          /* a procedure's for something else */
-    SGC_SNAPSHOT_NOTED_CONTENTS,        /* an object is looked into although it may have been marked by hand */
+    SGC_SNAPSHOT_NOTED_CONTENTS,        /* an object is looked into although it may have been marked
+                                           by hand */
 };
 
 /* The type of an item in a procedure's record; 0 ends the record. */

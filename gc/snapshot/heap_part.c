@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages, the words of their objects, roots, and what finalization keeps: gc/snapshot/write.h. */
-#include "gc/snapshot/write.h"
+/* Pages, the words of their objects, roots, and what finalization keeps: gc/snapshot/snapshot.h. */
+#include "gc/snapshot/snapshot.h"
 
 #include "alloc/large/span.h"
 #include "alloc/pages/page.h"
 #include "alloc/pages/pool.h"
 #include "gc/finalize/register.h"
 #include "gc/roots/roots.h"
+#include "gc/snapshot/blocks.h"
 #include "mark/descriptor.h"
 
 _Static_assert((int)SGC_ROOT_STATIC + 1 == (int)SGC_SNAPSHOT_STATIC && (int)SGC_ROOT_DATE + 1 == (int)SGC_SNAPSHOT_DATE,

@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gc/snapshot/format_rules.h"
+
 struct sgc_mutator;
 
 /* The parts of the option SGC_SNAPSHOT. */
@@ -56,5 +58,29 @@ bool sgc_snapshot_ask(struct sgc_snapshot_request *request);
 
 /* From here on nobody looks at the request.  Takes the GC lock, if it is not the caller's. */
 void sgc_snapshot_forget(struct sgc_mutator *self, struct sgc_snapshot_request *request);
+
+/* ---- while the hook runs; nothing, if no snapshot is being written ---- */
+
+/* It has pushed [lo, hi). */
+void sgc_snapshot_put_pushed(uintptr_t lo, uintptr_t hi, bool like_data);
+
+/* It has allocated the object. */
+void sgc_snapshot_put_allocated(uintptr_t object);
+
+/* ---- the sections that are read off the heap (gc/snapshot/heap_part.c): the caches retired, the
+ * program's hook called and no marker at work ---- */
+
+/* By enum sgc_snapshot_count. */
+struct sgc_snapshot_counts {
+    uint64_t of[SGC_TRAILER_COUNTS];
+};
+
+/* Puts the pages, the words of their objects, the roots, and what finalization keeps, each a
+ * section, and counts what it has put. */
+void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts);
+
+/* Puts the words of [lo, hi), which are whole ones, as roots, with the address and the bytes before
+ * them and 0 behind.  Returns their number. */
+uint64_t sgc_snapshot_put_root_words(uintptr_t lo, uintptr_t hi);
 
 #endif

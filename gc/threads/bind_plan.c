@@ -2,8 +2,6 @@
 /* See gc/threads/bind_plan.h.  On any thread. */
 #include "gc/threads/bind_plan.h"
 
-#include "platform/report.h"
-
 /* Those that the topology does not know are of no use. */
 static int next_allowed(const struct sgc_bind_plan *plan, int from)
 {
@@ -12,14 +10,6 @@ static int next_allowed(const struct sgc_bind_plan *plan, int from)
     while (cpu >= 0 && plan->topology->node_of[cpu] == SGC_NO_NODE)
         cpu = sgc_number_set_next(plan->allowed, cpu + 1);
     return cpu;
-}
-
-uint32_t sgc_bind_core_of(const struct sgc_bind_plan *plan, int processor)
-{
-    uint32_t core = processor >= 0 && processor < SGC_NUMBERS ? plan->topology->core_of[processor] : SGC_NO_CORE;
-
-    sgc_assert(sgc_bind_plan_ok(plan));
-    return core != SGC_NO_CORE || processor < 0 ? core : (uint32_t)processor;
 }
 
 /* Does a place begin with that processor?  `seen`: the cores that have begun. */
@@ -70,7 +60,8 @@ static int processor_at(const struct sgc_bind_plan *plan, int node, uint32_t ran
     return -1;
 }
 
-/* The turn-th place of a deal: the first of each node, the second of each that has one, and so on. */
+/* The turn-th place of a deal: the first of each node, the second of each that has one, and so
+ * on. */
 static int deal(const struct sgc_bind_plan *plan, const uint32_t count[SGC_NODES_MAX], uint32_t turn)
 {
     for (uint32_t rank = 0; rank < SGC_NUMBERS; rank++)

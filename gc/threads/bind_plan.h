@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where helper threads are to run, as functions of the topology and of the processors that the process may use, so that
- * sgc-topo says what the collector does.  They touch nothing else.
+ * Where helper threads are to run, as functions of the topology and of the processors that the
+ * process may use, so that sgc-topo says what the collector does.  They touch nothing else.
  *
- * Helpers have numbers from 1.  They are dealt to the nodes in turn, and a node whose processors are all used up is passed
- * over, until all processors have their helper; then the deal begins anew.  SGC_BIND=core deals cores instead of processors.
- * The first place is dealt last, and to number 0, which is the service thread: the collecting thread needs a processor, too.
+ * Helpers have numbers from 1.  They are dealt to the nodes in turn, and a node whose processors
+ * are all used up is passed over, until all processors have their helper; then the deal begins
+ * anew.  SGC_BIND=core deals cores instead of processors.  The first place is dealt last, and to
+ * number 0, which is the service thread: the collecting thread needs a processor, too.
  */
 #ifndef SGC_GC_THREADS_BIND_PLAN_H
 #define SGC_GC_THREADS_BIND_PLAN_H
@@ -16,6 +17,7 @@
 
 #include "gc/config/options.h"
 #include "platform/nodes/topology.h"
+#include "platform/report.h"
 
 struct sgc_bind_plan {
     enum sgc_bind mode;                     /* SGC_BIND_NODE or SGC_BIND_CORE */
@@ -55,6 +57,12 @@ struct sgc_bind_place sgc_bind_place(const struct sgc_bind_plan *plan, uint32_t 
 void sgc_bind_processors(const struct sgc_bind_plan *plan, const struct sgc_bind_place *place, struct sgc_number_set *set);
 
 /* The core that has the processor, as a place names it. */
-uint32_t sgc_bind_core_of(const struct sgc_bind_plan *plan, int processor);
+static inline uint32_t sgc_bind_core_of(const struct sgc_bind_plan *plan, int processor)
+{
+    uint32_t core = processor >= 0 && processor < SGC_NUMBERS ? plan->topology->core_of[processor] : SGC_NO_CORE;
+
+    sgc_assert(sgc_bind_plan_ok(plan));
+    return core != SGC_NO_CORE || processor < 0 ? core : (uint32_t)processor;
+}
 
 #endif

@@ -52,8 +52,9 @@ void sgc_binding_start(void)
 
 /* ---- the plan ---- */
 
-/* Only who tells hwloc something has it asked: hwloc needs the loader's lock, whose holder may be waiting for the GC lock, in a
- * constructor that allocates.  On this machine /sys says the same.  A program that gained rights ignores its environment. */
+/* Only who tells hwloc something has it asked: hwloc needs the loader's lock, whose holder may be
+ * waiting for the GC lock, in a constructor that allocates.  On this machine /sys says the same.  A
+ * program that gained rights ignores its environment. */
 static bool tells_hwloc(void)
 {
     if (getauxval(AT_SECURE) != 0 || environ == NULL)

@@ -35,29 +35,39 @@ struct sgc_mutator {
     pthread_t handle;
     uintptr_t sp;                       /* scan from here while it is stopped or blocked */
     struct sgc_stack_bounds altstack;   /* of the signal stack it was stopped on; low 0: none */
-    uintptr_t interrupted;              /* where it stood when it was stopped on `altstack`; 0: unknown */
+    uintptr_t interrupted;              /* where it stood when it was stopped on `altstack`; 0:
+                                           unknown */
     struct sgc_stack_bounds reported_altstack;  /* what the client told us of; low 0: none */
     struct sgc_stack_bounds stack;      /* its own, as the system gave it */
-    uintptr_t used_from;                /* it has been here on its own stack, so from here on that is mapped */
+    uintptr_t used_from;                /* it has been here on its own stack, so from here on that
+                                           is mapped */
     uintptr_t bottom;                   /* scan up to here: stack.high, or what the client said */
-    sgc_aw_t reported_bottom[2];        /* what it said last, and before that, of where its stack begins; 0: nothing */
+    sgc_aw_t reported_bottom[2];        /* what it said last, and before that, of where its stack
+                                           begins; 0: nothing */
     uintptr_t thread_pointer;
     struct sgc_range control;           /* with its control block in the C library: a root */
-    struct sgc_range below_control;     /* may have thread-local variables in it, where it can be read */
+    struct sgc_range below_control;     /* may have thread-local variables in it, where it can be
+                                           read */
     bool asking;                        /* it has not found its own stack yet, and asks once more */
     bool service;                       /* one of ours: nothing of it is a root */
     bool warned;                        /* named in a message because it did not stop */
     bool gone;                          /* it ended without a word: nothing of it is a root */
     bool signalled;                     /* in the current stop, or to be */
     int refused;                        /* why the last signal could not be sent: sgc_thread_kill */
-    uint64_t started;                   /* number of its record in gc/api/created_threads.h; 0: none */
-    struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next thread */
-    uintptr_t finalizing;               /* where it stood when it called a finalizer, or the notifier; 0: none runs */
-    uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller, if that is the thread */
+    uint64_t started;                   /* number of its record in gc/api/created_threads.h; 0:
+                                           none */
+    struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next
+                                           thread */
+    uintptr_t finalizing;               /* where it stood when it called a finalizer, or the
+                                           notifier; 0: none runs */
+    uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller,
+                                           if that is the thread */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
-    sgc_aw_t upper;                     /* what a layer on top keeps for the thread (gc/threads/upper.h); 0: nothing */
-    struct sgc_cache cache;             /* last: its end has memory as kinds come; sgc_self points here */
+    sgc_aw_t upper;                     /* what a layer on top keeps for the thread
+                                           (gc/threads/upper.h); 0: nothing */
+    struct sgc_cache cache;             /* last: its end has memory as kinds come; sgc_self points
+                                           here */
 };
 
 struct sgc_registry {
@@ -69,8 +79,9 @@ struct sgc_registry {
 };
 extern struct sgc_registry sgc_registry;
 
-/* A part of the collector that keeps something for each thread hears of threads here; NULL: there is none.  Written by the
- * starting thread, before any thread is registered; read by threads that register later, once the collector has started. */
+/* A part of the collector that keeps something for each thread hears of threads here; NULL: there
+ * is none.  Written by the starting thread, before any thread is registered; read by threads that
+ * register later, once the collector has started. */
 struct sgc_thread_hooks {
     void (*registers)(pthread_t thread);                        /* with the registry's lock */
     void (*ends)(struct sgc_mutator *m);                        /* before its cache is closed */
@@ -78,9 +89,9 @@ struct sgc_thread_hooks {
 };
 extern struct sgc_thread_hooks sgc_thread_hooks;
 
-/* The registry's lock for a look, on any thread, whatever it is doing: the one that has stopped the world holds it already; a
- * thread that counts as stopped (or is not registered) takes it without a section, and blocks the signals whose handlers may
- * come here. */
+/* The registry's lock for a look, on any thread, whatever it is doing: the one that has stopped the
+ * world holds it already; a thread that counts as stopped (or is not registered) takes it without a
+ * section, and blocks the signals whose handlers may come here. */
 struct sgc_registry_scope {
     bool had;
     struct sgc_section *section;
@@ -152,30 +163,37 @@ struct sgc_mutator *sgc_mutator_register_service(void);
 /* The calling thread's registration ends; its pages become orphans.  Outside sections. */
 void sgc_mutator_unregister(struct sgc_mutator *m);
 
-/* Is the calling thread in the middle of being registered?  The C library allocates when it is asked for a stack's bounds,
- * and a program may have made its malloc of ours. */
+/* Is the calling thread in the middle of being registered?  The C library allocates when it is
+ * asked for a stack's bounds, and a program may have made its malloc of ours. */
 bool sgc_mutator_registering(void);
 
 /* In the child of a fork: everybody else is gone. */
 void sgc_registry_after_fork(struct sgc_mutator *self);
 
-/* Threads that a stop has found to be gone leave the registry when it is over: the first takes their records out, with the
- * registry's lock; the second, without it, ends them as those threads would have.  By who has the GC lock. */
+/* Threads that a stop has found to be gone leave the registry when it is over: the first takes
+ * their records out, with the registry's lock; the second, without it, ends them as those threads
+ * would have.  By who has the GC lock. */
 struct sgc_mutator *sgc_registry_take_gone(void);
 void sgc_registry_bury(struct sgc_mutator *gone);
 
-/* Is there a registered thread that has the same number, and has registered later?  Then the older one has ended.  With the
- * registry's lock. */
-bool sgc_registry_outlived(const struct sgc_mutator *m);
+/* Is there a registered thread that has the same number, and has registered later?  Its record
+ * comes first, and the older thread has ended.  With the registry's lock. */
+static inline bool sgc_registry_outlived(const struct sgc_mutator *m)
+{
+    const struct sgc_mutator *newer = sgc_registry.first;
 
-/* Is it a thread of the program that runs, or soon will?  `state`: of its section.  With the registry's lock. */
+    sgc_assert(sgc_registry_locked() && sgc_mutator_linked(m));
+    while (newer != m && newer->tid != m->tid)
+        newer = newer->next;
+    return newer != m;
+}
+
+/* Is it a thread of the program that runs, or soon will?  `state`: of its section.  With the
+ * registry's lock. */
 static inline bool sgc_mutator_runs(const struct sgc_mutator *m, uint32_t state)
 {
     return !m->service && !m->gone && (state & (SGC_STATE_BLOCKED | SGC_STATE_ASLEEP)) != SGC_STATE_BLOCKED;
 }
-
-/* Is there one?  On any thread; they may go on or stop meanwhile. */
-bool sgc_registry_anybody_runs(void);
 
 void sgc_registry_check(void);
 
@@ -184,9 +202,10 @@ static inline bool sgc_mutator_at_home(const struct sgc_mutator *m, uintptr_t pl
     return sgc_stack_within(&m->stack, place);
 }
 
-/* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?  `alternate` is its alternate signal
- * stack as the kernel knows it (NULL: none), which may lie inside its own.  Between those two stacks that can be told; of
- * others nothing.  A thread on a stack that only the client told us of has not left what lies elsewhere. */
+/* Has the frame at `recorded` been left by a jump, now that the thread stands at `now`?
+ * `alternate` is its alternate signal stack as the kernel knows it (NULL: none), which may lie
+ * inside its own.  Between those two stacks that can be told; of others nothing.  A thread on a
+ * stack that only the client told us of has not left what lies elsewhere. */
 static inline bool sgc_mutator_frame_left(const struct sgc_mutator *m, uintptr_t recorded, uintptr_t now,
                                           const struct sgc_stack_bounds *alternate)
 {
@@ -195,9 +214,10 @@ static inline bool sgc_mutator_frame_left(const struct sgc_mutator *m, uintptr_t
            (alternate != NULL || sgc_section_left(recorded, now, &m->reported_altstack));
 }
 
-/* A procedure of the program was called at `called`, which may leave by a jump; now the thread, which calls this, enters one of
- * our functions at `entry`.  Functions that the procedure calls are entered below; a thread that enters above has left it,
- * however deep our own frames go.  Outside sections. */
+/* A procedure of the program was called at `called`, which may leave by a jump; now the thread,
+ * which calls this, enters one of our functions at `entry`.  Functions that the procedure calls are
+ * entered below; a thread that enters above has left it, however deep our own frames go.  Outside
+ * sections. */
 bool sgc_mutator_left(const struct sgc_mutator *self, uintptr_t called, uintptr_t entry);
 
 #endif

@@ -3,7 +3,6 @@
 #include "gc/threads/node_pool.h"
 
 #include "platform/platform.h"
-#include "platform/section/lock.h"
 
 enum {
     CHUNK_BYTES = 32 << 10,     /* a thread's first; each later one is twice as large, */
@@ -13,18 +12,19 @@ enum {
 };
 
 struct nodes {
-    struct sgc_lock lock;
     sgc_aw_t spare[SGC_NODE_SIZES];
     sgc_aw_t bytes;
 };
 
-SGC_STATE static struct nodes nodes = { .lock = SGC_LOCK_INIT(SGC_RANK_NODES) };
+SGC_STATE static struct nodes nodes;
+SGC_STATE struct sgc_lock sgc_nodes_lock = SGC_LOCK_INIT(SGC_RANK_NODES);
 
 static const uint32_t node_bytes[SGC_NODE_SIZES] = {
     [SGC_NODE_RECORD] = SGC_RECORD_BYTES, [SGC_NODE_LEAF] = SGC_LEAF_BYTES, [SGC_NODE_CHUNK] = SGC_CHUNK_BYTES,
 };
 
-/* A node is a few words, and each but the first is zero in one that nobody uses, unless it is a record. */
+/* A node is a few words, and each but the first is zero in one that nobody uses, unless it is a
+ * record. */
 __attribute__((unused))
 static inline bool node_ok(const void *node, enum sgc_node_size size)
 {
@@ -45,12 +45,13 @@ struct chain {
     uint32_t count;
 };
 
-/* The first ones of the list, as many as there are up to `max`.  Under the lock: nobody else takes any. */
+/* The first ones of the list, as many as there are up to `max`.  Under the lock: nobody else takes
+ * any. */
 static struct chain find_some(struct sgc_node *first, uint32_t max)
 {
     struct chain c = { first, first, first != NULL };
 
-    sgc_assert(max > 0 && sgc_a32_load(&nodes.lock.word) != 0);
+    sgc_assert(max > 0 && sgc_lock_taken(&sgc_nodes_lock));
     while (c.count != 0 && c.count < max && sgc_aw_load(&c.last->next) != 0) {
         c.last = (struct sgc_node *)sgc_aw_load(&c.last->next);
         c.count++;
@@ -85,7 +86,7 @@ static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, str
     struct chain c;
 
     sgc_assert(sgc_stock_ok(stock));
-    sgc_lock(&nodes.lock, self);
+    sgc_lock(&sgc_nodes_lock, self);
     c = take_spare(size, TAKEN_AT_ONCE);
     if (c.count != 0) {
         sgc_aw_store(&c.last->next, (uintptr_t)stock->first);
@@ -93,7 +94,7 @@ static void take_some(struct sgc_node_stock *stock, enum sgc_node_size size, str
         stock->count += c.count;
     }
     sgc_assert(sgc_stock_ok(stock));
-    sgc_unlock(&nodes.lock, self);
+    sgc_unlock(&sgc_nodes_lock, self);
 }
 
 /* ---- a thread's own ---- */
@@ -174,21 +175,4 @@ void sgc_node_give(struct sgc_node_pool *pool, enum sgc_node_size size, void *no
 size_t sgc_nodes_bytes(void)
 {
     return sgc_aw_load(&nodes.bytes);
-}
-
-/* ---- fork ---- */
-
-void sgc_nodes_lock(struct sgc_section *self)
-{
-    sgc_lock(&nodes.lock, self);
-}
-
-void sgc_nodes_unlock(struct sgc_section *self)
-{
-    sgc_unlock(&nodes.lock, self);
-}
-
-void sgc_nodes_after_fork(void)
-{
-    sgc_lock_reset(&nodes.lock);
 }

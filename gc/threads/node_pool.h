@@ -2,9 +2,9 @@
 /*
  * Memory for tables outside the heap, in nodes of three sizes.
  *
- * Each thread has a few nodes of its own and takes and gives them without a lock.  Nodes that it has too many of go to a
- * list for all, from which a thread with none takes some.  New nodes come from the system in chunks, which are
- * kept.  A section that is left half way loses a node at most.
+ * Each thread has a few nodes of its own and takes and gives them without a lock.  Nodes that it
+ * has too many of go to a list for all, from which a thread with none takes some.  New nodes come
+ * from the system in chunks, which are kept.  A section that is left half way loses a node at most.
  *
  *   what                  written by                           read by     ordering
  *   a pool                its thread, in a section or before   same        program order
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "platform/atomics.h"
-#include "platform/section/section.h"
+#include "platform/section/lock.h"
 
 enum sgc_node_size {
     SGC_NODE_RECORD,            /* a registered finalizer */
@@ -70,7 +70,8 @@ static inline uintptr_t sgc_chain_push(sgc_aw_t *head, const struct sgc_node_cha
 
 struct sgc_node_stock {
     struct sgc_node *first;
-    uint32_t count;             /* how many there are from `first`; too small after an abandoned section */
+    uint32_t count;             /* how many there are from `first`; too small after an abandoned
+                                   section */
     uint32_t chunks;            /* taken so far */
     size_t fresh_left;          /* nodes never used, zeroed, */
     char *fresh;                /* from here on */
@@ -94,8 +95,8 @@ static inline bool sgc_stock_enough(const struct sgc_node_stock *stock)
 
 bool sgc_nodes_fill(struct sgc_node_pool *pool, struct sgc_section *self);
 
-/* Sees to it that the pool has two nodes of each size.  False if the system has no memory.  By its thread, outside
- * sections. */
+/* Sees to it that the pool has two nodes of each size.  False if the system has no memory.  By its
+ * thread, outside sections. */
 static inline bool sgc_nodes_reserve(struct sgc_node_pool *pool, struct sgc_section *self)
 {
     bool enough = sgc_stock_enough(&pool->of[SGC_NODE_RECORD]) && sgc_stock_enough(&pool->of[SGC_NODE_LEAF]) &&
@@ -121,9 +122,7 @@ static inline void sgc_node_share(enum sgc_node_size size, void *node)
 /* Bytes taken from the system. */
 size_t sgc_nodes_bytes(void);
 
-/* For fork: see gc/collect/fork.c. */
-void sgc_nodes_lock(struct sgc_section *self);
-void sgc_nodes_unlock(struct sgc_section *self);
-void sgc_nodes_after_fork(void);
+/* Of the common nodes; gc/collect/fork.c takes it, too. */
+extern struct sgc_lock sgc_nodes_lock;
 
 #endif

@@ -20,10 +20,12 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "alloc/small/remote_free.h"
 #include "gc/config/option_set.h"
+#include "gc/config/option_table.h"
 #include "gc/config/options.h"
 #include "gc/threads/world_internal.h"
-#include "gc/config/option_table.h"
+#include "platform/section/brief.h"
 
 SGC_STATE struct sgc_world sgc_world;
 
@@ -34,10 +36,11 @@ bool sgc_world_stopped(void)
 
 /* ---- the thread that stops ---- */
 
-/* Counts this thread as stopped, once per stop, no matter which code asks.  False if no stop wants it (any more).
- * (A late signal of an earlier stop may find a blocked thread: that is stopped already and not
- * counted.)  *gen becomes the number of the stop: read before we count, it cannot be a later one's, since a stop
- * does not end, nor is it given up, before everyone who acknowledged has counted. */
+/* Counts this thread as stopped, once per stop, no matter which code asks.  False if no stop wants
+ * it (any more).  (A late signal of an earlier stop may find a blocked thread: that is stopped
+ * already and not counted.)  *gen becomes the number of the stop: read before we count, it cannot
+ * be a later one's, since a stop does not end, nor is it given up, before everyone who acknowledged
+ * has counted. */
 static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
 {
     sgc_assert(sgc_section_mine(s));
@@ -162,6 +165,108 @@ static void report_stranger(void)
         sgc_aw_store_rel(&sgc_world.stranger, sgc_world_stranger(gen, sgc_thread_id()));
 }
 
+/* ---- has the signal met the thread in a section, or in one that was left by a jump? ---- */
+
+/* Is the frame at `recorded` surely none of ours any more?  `handlers`: the alternate stack that
+ * the suspend handler stands on, or NULL.  Its frames may have any address, and are not what is
+ * asked for. */
+static bool is_gone(uintptr_t recorded, const struct sgc_stack_bounds *handlers)
+{
+    bool elsewhere = handlers != NULL && !sgc_stack_within(handlers, recorded);
+
+    sgc_assert(recorded != 0);
+    return sgc_stack_frame_gone(recorded, elsewhere ? handlers : NULL);
+}
+
+/* The alternate stack on which a section may have been left: one that the handler stands on, or
+ * that lies apart.  The frame in which another was set up may be gone. */
+static bool alternate_of(const struct sgc_mutator *m, const void *context, struct sgc_stack_bounds *alternate)
+{
+    return sgc_context_altstack_set(context, alternate) &&
+           (sgc_stack_within(alternate, (uintptr_t)context) || !sgc_stack_overlap(alternate, &m->stack));
+}
+
+/* Has the interrupted section been left?  With locks held it cannot have been: all signals were
+ * blocked.  Between coroutines' stacks nothing is known, and the thread is left to find out itself,
+ * at its next section.  A thread may have left it and gone deeper than it was: when it is asked
+ * again, whose frame the recorded place is in tells. */
+static bool abandoned(const struct sgc_mutator *m, uintptr_t recorded, const void *context)
+{
+    uintptr_t now = sgc_interrupted_sp(context);
+    struct sgc_stack_bounds alternate;
+    bool has_one = alternate_of(m, context, &alternate), there = has_one && sgc_stack_within(&alternate, (uintptr_t)context);
+
+    sgc_assert(recorded != 0 && m == sgc_mutator_self());
+    if (m->cache.section.guards != 0)
+        return false;
+    if ((sgc_a32_load(&m->cache.section.state) & SGC_STATE_AGAIN) && sgc_mutator_at_home(m, recorded) &&
+        sgc_mutator_at_home(m, now) && now <= recorded)
+        return is_gone(recorded, there ? &alternate : NULL);
+    return sgc_mutator_frame_left(m, recorded, now, has_one ? &alternate : NULL);
+}
+
+static void repair(struct sgc_section *s)
+{
+    struct sgc_cache *cache = (struct sgc_cache *)(void *)s;
+
+    sgc_assert(cache->id != 0);
+    sgc_cache_repair(cache);
+}
+
+/* Wipes away what a brief section that was left has recorded: but if its end may still follow, that
+ * needs it, to see that nobody used a section in it. */
+static void forget_brief(struct sgc_section *s, uintptr_t brief, const void *context)
+{
+    sgc_assert(sgc_section_mine(s));
+    if (!sgc_brief_near(brief, sgc_interrupted_sp(context)))
+        sgc_aw_store(&s->brief, 0);
+}
+
+/* Is the thread in a brief section, or may the end of one that it has left still follow?  Then it
+ * is asked to look at that end.  If it is asked a second time, the end of a left one does not
+ * come. */
+static bool inside_brief(struct sgc_mutator *m, uintptr_t brief, const void *context)
+{
+    struct sgc_section *s = sgc_section_of(m);
+    bool left = abandoned(m, brief, context);
+    bool near = sgc_brief_near(brief, sgc_interrupted_sp(context));
+
+    sgc_assert(brief != 0 && (brief & SGC_BRIEF_ASKED) == 0);
+    if (left && (!near || (sgc_a32_load(&s->state) & SGC_STATE_AGAIN))) {
+        forget_brief(s, brief, context);
+        return false;
+    }
+    sgc_aw_store(&s->brief, brief | SGC_BRIEF_ASKED);
+    return true;
+}
+
+/* Has the signal interrupted a section, at whose end the thread will see the request?  A section
+ * that was left is repaired; brief ones need no repair.  The brief one comes first: the thread
+ * enters those without looking whether a full one, which was left, is still recorded.  In the
+ * middle of a brief section the full one must not be repaired: that is left to the brief one's end
+ * (sgc_section_stop_requested); so is the rest of `brief`, by which that end sees that a handler
+ * has used a section in it. */
+static bool interrupts_section(struct sgc_mutator *m, const void *context)
+{
+    struct sgc_section *s = sgc_section_of(m);
+    uintptr_t brief = sgc_brief_recorded(s);
+
+    sgc_assert(sgc_mutator_mine(m));
+    if (brief != 0 && brief != s->sp && inside_brief(m, brief, context))
+        return true;
+    if (s->sp == 0)
+        return false;
+    if (!abandoned(m, s->sp, context))
+        return true;
+    repair(s);
+    s->sp = 0;
+    if (brief != 0)
+        forget_brief(s, brief, context);
+    return false;
+}
+
+/* ---- its handler ---- */
+
 static const uint64_t RUN_NS = 20000;           /* of processor time */
 
 /* Has the thread run a little since it was let pass first?  On a busy machine it may have been
@@ -212,7 +317,7 @@ static void on_suspend(int signal, siginfo_t *info, void *context)
     state = sgc_a32_load_acq(&m->cache.section.state);
     if (!(state & SGC_STATE_STOPREQ) || (state & (SGC_STATE_BLOCKED | SGC_STATE_ACKED)))
         return;
-    if (sgc_world_interrupts_section(m, context))
+    if (interrupts_section(m, context))
         return;
     if (!let_pass(sgc_section_of(m)))
         sgc_with_registers(park_in_handler, &p);
@@ -382,7 +487,7 @@ bool sgc_world_init(void)
     leave_signal_in_use();
     sgc_assert(sgc_signal_can_suspend(sgc_options.suspend_signal));
     sgc_section_hooks.park = park_leaving_section;
-    sgc_section_hooks.repair = sgc_world_repair;
+    sgc_section_hooks.repair = repair;
     sgc_section_hooks.stay = sgc_world_wait_suspended;
     sgc_section_hooks.sleep = sgc_world_wait;
     sgc_spin_wait_init(sgc_options.processors != 0 ? sgc_options.processors : sgc_limit_cpus());

@@ -13,10 +13,11 @@
  * refuses the signal. */
 bool sgc_world_init(void);
 
-/* Stops every other registered thread.  True when all stand still: the registry's lock is then held, the
- * calling thread is inside a section with its signals blocked, until sgc_world_resume.  False, with
- * a message and everything running again, when some thread could not be stopped in
- * time.  Outside sections; one thread at a time (the GC lock).  `markers`: threads that will be busy meanwhile. */
+/* Stops every other registered thread.  True when all stand still: the registry's lock is then
+ * held, the calling thread is inside a section with its signals blocked, until sgc_world_resume.
+ * False, with a message and everything running again, when some thread could not be stopped in
+ * time.  Outside sections; one thread at a time (the GC lock).  `markers`: threads that will be
+ * busy meanwhile. */
 bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record);
 void sgc_world_resume(struct sgc_mutator *self);
 
@@ -39,8 +40,8 @@ void sgc_world_leave_blocked(struct sgc_mutator *self);
 /* Is the calling thread in a blocked region? */
 bool sgc_world_is_blocked(const struct sgc_mutator *self);
 
-/* Runs wait(arg) as a blocked region: for our own sleeps, so that a stop needs no signal to a sleeper
- * (and so that stops work under TSan, which delivers signals only at libc calls). */
+/* Runs wait(arg) as a blocked region: for our own sleeps, so that a stop needs no signal to a
+ * sleeper (and so that stops work under TSan, which delivers signals only at libc calls). */
 void sgc_world_sleep(struct sgc_mutator *self, void (*wait)(void *arg), void *arg);
 
 /* Sleeps once on the word, if it is `expected`, as a blocked region. */
@@ -55,26 +56,30 @@ enum sgc_suspended {
     SGC_SUSPENDED_NOBODY,       /* no registered thread of that name */
 };
 
-/* Stops that other thread until sgc_world_unsuspend: when this returns it runs no code of the program's any more.  With the
- * GC lock, inside the loader's lock (sgc_roots_snapshot), so that the thread has neither. */
+/* Stops that other thread until sgc_world_unsuspend: when this returns it runs no code of the
+ * program's any more.  With the GC lock, inside the loader's lock (sgc_roots_snapshot), so that the
+ * thread has neither. */
 enum sgc_suspended sgc_world_suspend(struct sgc_mutator *self, pthread_t thread);
 
 /* The calling thread, without the GC lock: returns when another one has told it to go on. */
 void sgc_world_suspend_self(struct sgc_mutator *self);
 
-/* The registered thread of that name, none of ours; NULL: there is none.  With the registry's lock. */
+/* The registered thread of that name, none of ours; NULL: there is none.  With the registry's
+ * lock. */
 struct sgc_mutator *sgc_world_find(pthread_t thread);
 
 /* Lets it go on, suspended or not.  With the registry's lock. */
 void sgc_world_unsuspend(struct sgc_mutator *m);
 
-/* A suspended thread stays here, with nothing of ours in its hands, until it may go on.  Signals blocked. */
+/* A suspended thread stays here, with nothing of ours in its hands, until it may go on.  Signals
+ * blocked. */
 void sgc_world_wait_suspended(struct sgc_section *self);
 
 /* ---- all that count as stopped, for the time of a stop ---- */
 
-/* Keeps the program's threads where they are if all of them count as stopped, but not in sleeps of our own; false: some thread
- * runs, or soon will, and nobody is kept.  By a thread of ours, with the GC lock, outside sections. */
+/* Keeps the program's threads where they are if all of them count as stopped, but not in sleeps of
+ * our own; false: some thread runs, or soon will, and nobody is kept.  By a thread of ours, with
+ * the GC lock, outside sections. */
 bool sgc_world_pin(struct sgc_mutator *self);
 void sgc_world_unpin(struct sgc_mutator *self);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that files of this room share.  Stopping: gc/threads/world.c and interrupted.c, the
- * threads that stop, and gc/threads/stopper.c, the one that stops them (the table of orders is in
- * gc/threads/world.c).  The registry: gc/threads/register.c and registry.c. */
+/* Declarations that files of this room share, for stopping: gc/threads/world.c, the threads that
+ * stop, and gc/threads/stopper.c, the one that stops them.  The table of orders is in
+ * gc/threads/world.c. */
 #ifndef SGC_GC_THREADS_WORLD_INTERNAL_H
 #define SGC_GC_THREADS_WORLD_INTERNAL_H
 
@@ -22,20 +22,10 @@ struct sgc_world {
 };
 extern struct sgc_world sgc_world;
 
-/* Records, gc/threads/register.c: given back without a section, the registry's lock free; taken
- * from the list with that lock; and whoever keeps something for the thread hears that it ends. */
-void sgc_record_give(struct sgc_mutator *m);
-void sgc_record_unlink(struct sgc_mutator *m);
-void sgc_record_ends(struct sgc_mutator *m);
-
 /* Before threads are asked to stop: the program may have set all signals to their defaults, and
  * would be ended by the collector's.  `again`: they were asked, and somebody has not stopped; the
  * cause may be a handler of the program's that does not call the collector's. */
 void sgc_world_keep_handler(bool again);
-
-/* Has the signal interrupted a section, at whose end the thread will look?  In its handler. */
-bool sgc_world_interrupts_section(struct sgc_mutator *m, const void *context);
-void sgc_world_repair(struct sgc_section *s);
 
 _Static_assert(sizeof(uintptr_t) == 2 * sizeof(uint32_t), "a stop and a thread in a word");
 

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a mark takes when its processors queue for memory, by [Endo], 4.3.7: mean value analysis with the memory nodes as
- * the only servers.  Pure functions of plain numbers, without state, clock or collector, so that a collector can choose its
- * number of markers by them and a tool outside of it can predict.
+ * How long a mark takes when its processors queue for memory, by [Endo], 4.3.7: mean value analysis
+ * with the memory nodes as the only servers.  Pure functions of plain numbers, without state, clock
+ * or collector, so that a collector can choose its number of markers by them and a tool outside of
+ * it can predict.
  *
- * P processors compute T_P nanoseconds each.  Their misses go to memory nodes: Q_jc of class c (read, or read-modify-write) to
- * node j.  A miss takes M_jc where nobody is in the way and keeps the node busy for S_c of it.  When the mark takes T, node j
- * is busy for the part rho_j = U_j / T of it, U_j being the sum over c of Q_jc S_c.  A request that finds it busy waits:
+ * P processors compute T_P nanoseconds each.  Their misses go to memory nodes: Q_jc of class c
+ * (read, or read-modify-write) to node j.  A miss takes M_jc where nobody is in the way and keeps
+ * the node busy for S_c of it.  When the mark takes T, node j is busy for the part rho_j = U_j / T
+ * of it, U_j being the sum over c of Q_jc S_c.  A request that finds it busy waits:
  *
  *     W_j = (sum over c of Q_jc / T * S_c^2) / (1 - rho_j) = A_j / (T - U_j)      with A_j the sum of Q_jc S_c^2
  *     T   = T_P + (1/P) sum over j and c of Q_jc (M_jc + W_j)
  *
- * With one class W_j is S rho / (1 - rho), as the thesis has it.  The thesis gives the equation for one node and one class;
- * the sums over both are what it has to mean on a machine with several.
+ * With one class W_j is S rho / (1 - rho), as the thesis has it.  The thesis gives the equation for
+ * one node and one class; the sums over both are what it has to mean on a machine with several.
  *
- * T stands on both sides.  The right side falls as T grows, and rises without bound towards the largest U_j: so there is one
- * solution, and it is larger than each U_j.  g(T) = T - (right side) is increasing and concave there.  Newton's method that
- * begins left of the root therefore stays left of it and rises to it.  It begins at the largest root of the equations in which
- * a single node makes its requests wait: these are quadratic, lie right of all U_j, and left of the root, since waiting at the
- * other nodes only adds to T.
+ * T stands on both sides.  The right side falls as T grows, and rises without bound towards the
+ * largest U_j: so there is one solution, and it is larger than each U_j.  g(T) = T - (right side)
+ * is increasing and concave there.  Newton's method that begins left of the root therefore stays
+ * left of it and rises to it.  It begins at the largest root of the equations in which a single
+ * node makes its requests wait: these are quadratic, lie right of all U_j, and left of the root,
+ * since waiting at the other nodes only adds to T.
  */
 #ifndef SGC_MARK_TEAM_CONTENTION_RULES_H
 #define SGC_MARK_TEAM_CONTENTION_RULES_H
@@ -40,7 +43,8 @@ struct sgc_memory_load {
     const struct sgc_node_load *node;
     uint32_t nodes;
     double occupancy_ns[SGC_MISS_CLASSES]; /* S_O: how long a request keeps its node busy */
-    double abreast;                        /* processors, times the misses that each has under way at once: 1 in [Endo] */
+    double abreast;                        /* processors, times the misses that each has under way
+                                              at once: 1 in [Endo] */
 };
 
 /* ---- of one node ---- */
@@ -120,8 +124,9 @@ static inline double sgc_square_root(double value)
     return x;
 }
 
-/* The larger root of (T - free_ns)(T - busy_ns) = pressure: one node alone makes requests wait.  Written as the larger of the
- * two times and what is added to it, since a difference would lose digits. */
+/* The larger root of (T - free_ns)(T - busy_ns) = pressure: one node alone makes requests wait.
+ * Written as the larger of the two times and what is added to it, since a difference would lose
+ * digits. */
 static inline double sgc_single_node_ns(double free_ns, double busy_ns, double pressure)
 {
     double larger = free_ns > busy_ns ? free_ns : busy_ns;
@@ -191,8 +196,9 @@ static inline double sgc_memory_miss_ns(const struct sgc_memory_load *m, double 
 
 /* ---- how many processors suffice ---- */
 
-/* The time with so many processors when the graph is wide, nobody steals, and a processor has one miss under way: [Endo]'s fast
- * predictor (4.4.2), if the load was taken from how much lives rather than from its accesses.  work_ns is T_1. */
+/* The time with so many processors when the graph is wide, nobody steals, and a processor has one
+ * miss under way: [Endo]'s fast predictor (4.4.2), if the load was taken from how much lives rather
+ * than from its accesses.  work_ns is T_1. */
 static inline double sgc_memory_shared_ns(const struct sgc_memory_load *m, double work_ns, uint32_t processors)
 {
     struct sgc_memory_load load = *m;
@@ -202,8 +208,9 @@ static inline double sgc_memory_shared_ns(const struct sgc_memory_load *m, doubl
     return sgc_memory_time_ns(&load, work_ns / processors);
 }
 
-/* The smallest number of processors up to `max` whose time is at most so many percent above that of all: by halving, as each
- * one more takes no longer. [Endo] has no rule for which number suffices (4.4.4). */
+/* The smallest number of processors up to `max` whose time is at most so many percent above that of
+ * all: by halving, as each one more takes no longer. [Endo] has no rule for which number suffices
+ * (4.4.4). */
 static inline uint32_t sgc_memory_enough(const struct sgc_memory_load *m, double work_ns, uint32_t max, double percent)
 {
     double bound = sgc_memory_shared_ns(m, work_ns, max) * (1 + percent / 100);

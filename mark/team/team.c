@@ -245,12 +245,6 @@ bool sgc_team_mark(struct sgc_team *team, int (*stop)(void))
     return run(team, stop);
 }
 
-void sgc_team_set_source(struct sgc_team *team, const struct sgc_source *source)
-{
-    sgc_assert(sgc_a32_load(&team->state) == 0);
-    team->source = source;
-}
-
 void sgc_team_round(struct sgc_team *team, const struct sgc_source *source, bool helpers)
 {
     sgc_assert(sgc_team_ok(team));

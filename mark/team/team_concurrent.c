@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mark beside the program, see mark/team/team.h; and the answers to what markers ask of their team, in
- * this mark and in others.
+ * A mark beside the program, see mark/team/team.h; and the answers to what markers ask of their
+ * team, in this mark and in others.
  *
  * A marker comes out of its loop when it is told to, and its work is on its stack then: the objects
  * that waited in a batch were put back.  Where there was no room its page is flagged, as when a

@@ -39,13 +39,6 @@ bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
     return false;
 }
 
-void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
-{
-    sgc_assert(m->team == team && m->index != 0 && m->inside);
-    m->inside = false;
-    sgc_a32_add(&team->state, (uint32_t)-1);
-}
-
 /* ---- opening and closing: the collecting thread ---- */
 
 /* Helpers that may be woken for nothing. */

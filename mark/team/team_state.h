@@ -48,8 +48,9 @@ struct sgc_team_config {
     enum sgc_markbit markbit;           /* when there are several */
     uint32_t concurrent_markers;        /* markers that mark beside the program, at most; 0 is as
                                          * 1 */
-    uint32_t stay_out;                  /* of the markers there may be, so many never mark with the others: there is one helper
-                                         * more than is needed where one stays off the collecting thread's core */
+    /* Of the markers there may be so many never mark with the others: there is one helper more than
+     * is needed where one stays off the collecting thread's core. */
+    uint32_t stay_out;
 };
 
 /* Work that lies on no stack, and is given out in units.  A marker takes one when it has nothing
@@ -114,8 +115,8 @@ struct sgc_team {
     struct sgc_idle idle;
 };
 
-/* Is this a mark that the program runs beside (mark/team/team_concurrent.c), its last stop excepted?
- * Marker 0 changes that only while nobody else is inside. */
+/* Is this a mark that the program runs beside (mark/team/team_concurrent.c), its last stop
+ * excepted?  Marker 0 changes that only while nobody else is inside. */
 static inline bool sgc_team_is_concurrent(const struct sgc_team *team)
 {
     return team->marker[0]->mode.program != SGC_MARK_STOPPED;
@@ -145,7 +146,13 @@ static inline bool sgc_team_has(const struct sgc_team *team, const struct sgc_ma
 
 /* False: the team is closed. */
 bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m);
-void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m);
+
+static inline void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
+{
+    sgc_assert(m->team == team && m->index != 0 && m->inside);
+    m->inside = false;
+    sgc_a32_add(&team->state, (uint32_t)-1);
+}
 
 /* ---- opening and closing: the collecting thread ---- */
 

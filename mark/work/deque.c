@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mark deque: what is not done in a few instructions.  sgc_deque_steal runs on any marker, everything else on the
- * deque's owner.  World stopped.
+ * The mark deque: what is not done in a few instructions.  sgc_deque_steal runs on any marker,
+ * everything else on the deque's owner.  World stopped.
  */
 #include "mark/work/deque.h"
 
@@ -63,7 +63,8 @@ static void begin_anew(struct sgc_deque *d)
     d->top = d->watermark = 0;
 }
 
-/* Nothing is public: the private part moves down over places that were stolen.  They do not overlap. */
+/* Nothing is public: the private part moves down over places that were stolen.  They do not
+ * overlap. */
 static void slide(struct sgc_deque *d)
 {
     size_t pieces = d->top - d->watermark;
@@ -76,8 +77,8 @@ static void slide(struct sgc_deque *d)
     d->top = pieces;
 }
 
-/* Nothing is public; if so, only the owner can change that.  The acquire is for what it writes into stolen places
- * now: thieves have read them. */
+/* Nothing is public; if so, only the owner can change that.  The acquire is for what it writes into
+ * stolen places now: thieves have read them. */
 static bool all_stolen(const struct sgc_deque *d)
 {
     return sgc_public_length(sgc_aw_load_acq(&d->word)) == 0;
@@ -199,7 +200,8 @@ static bool copy_and_take(struct sgc_deque *victim, struct sgc_deque *thief, uin
     return replace(victim, seen, sgc_public(bottom + pieces, left, sgc_public_tag(seen)));
 }
 
-/* Room is made beforehand: what has been taken can be kept, and nothing slow lies between look and theft. */
+/* Room is made beforehand: what has been taken can be kept, and nothing slow lies between look and
+ * theft. */
 size_t sgc_deque_steal(struct sgc_deque *victim, struct sgc_deque *thief, enum sgc_steal how)
 {
     size_t room = sgc_deque_room(thief, sgc_steal_max(how));

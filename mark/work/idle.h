@@ -80,8 +80,8 @@ static inline int64_t sgc_backoff_nap_ns(uint32_t tries)
     return ns < SGC_BACKOFF_LONGEST_NS ? ns : SGC_BACKOFF_LONGEST_NS;
 }
 
-/* How long one of `sleepers` sleeps that are not the spinner: so that all of them together wake up by themselves once a
- * millisecond, be they two or a thousand. */
+/* How long one of `sleepers` sleeps that are not the spinner: so that all of them together wake up
+ * by themselves once a millisecond, be they two or a thousand. */
 static inline int64_t sgc_backoff_sleep_ns(uint32_t sleepers)
 {
     return (int64_t)SGC_BACKOFF_LONGEST_NS * sleepers;
@@ -90,7 +90,8 @@ static inline int64_t sgc_backoff_sleep_ns(uint32_t sleepers)
 /* ---- the team -------------------------------------------------------------------------------------------------- */
 
 struct sgc_idle {
-    _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t sleepers;   /* apart: busy markers read it whenever they share */
+    _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t sleepers;   /* apart: busy markers read it whenever they
+                                                           share */
     _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t spinner;    /* 1: somebody spins */
     sgc_a32_t signal;                                   /* how often somebody was to wake up */
 };
@@ -146,8 +147,9 @@ static inline void sgc_idle_pause(uint32_t tries)
         sgc_yield();
 }
 
-/* I have looked in vain.  True, after a pause, if I spin: I look again.  False: I am to sleep.  On a machine with
- * fewer free processors than markers a spinner thus soon gives way to those that work. */
+/* I have looked in vain.  True, after a pause, if I spin: I look again.  False: I am to sleep.  On
+ * a machine with fewer free processors than markers a spinner thus soon gives way to those that
+ * work. */
 static inline bool sgc_idle_spin(struct sgc_idle *idle, struct sgc_rest *rest)
 {
     if (!rest->spins)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much work is passed on, and when, and from which marker it is stolen: the decisions of
- * mark/work/deque.c and mark/team/team.c as functions of numbers only, so that a simulator decides as
- * the collector does.
+ * mark/work/deque.c and mark/team/team.c as functions of numbers only, so that a simulator decides
+ * as the collector does.
  *
  * A watermark divides a mark stack.  Pieces below it are public (oldest first), pieces above it
  * private.  The oldest pieces are the ones to give away: near the root of what is being marked,
@@ -19,7 +19,8 @@
 enum sgc_steal { SGC_STEAL_HALF, SGC_STEAL_ONE };
 
 enum {
-    SGC_SHARE_MIN = 2,        /* private pieces, fewer are not shared: one is what the owner does next */
+    SGC_SHARE_MIN = 2,        /* private pieces, fewer are not shared: one is what the owner does
+                                 next */
     SGC_PUBLIC_MAX = 4095,     /* what the shared word has room for */
     SGC_BATCH_MAX = 64,        /* 1 KB: copied in less time than a marker needs for a few pieces */
     SGC_SLIDE_MIN = 4096,     /* stolen places, fewer are not worth a thought: 64 KB */
@@ -27,8 +28,9 @@ enum {
 
 /* ---- how much ---- */
 
-/* The public part has run dry: how many of the private pieces become public.  Half, as in [Endo] 3.3, where the
- * watermark goes to the centre of the stack: a thief finds several, and the owner is not soon back for more. */
+/* The public part has run dry: how many of the private pieces become public.  Half, as in [Endo]
+ * 3.3, where the watermark goes to the centre of the stack: a thief finds several, and the owner is
+ * not soon back for more. */
 static inline size_t sgc_share_count(size_t private_pieces)
 {
     size_t half = private_pieces / 2;
@@ -36,8 +38,8 @@ static inline size_t sgc_share_count(size_t private_pieces)
     return half < SGC_PUBLIC_MAX ? half : SGC_PUBLIC_MAX;
 }
 
-/* The private part has run dry: how many of the public pieces the owner takes back.  Half, at least one: the rest is
- * left to thieves. */
+/* The private part has run dry: how many of the public pieces the owner takes back.  Half, at least
+ * one: the rest is left to thieves. */
 static inline size_t sgc_reclaim_count(size_t public_pieces)
 {
     return public_pieces - public_pieces / 2;
@@ -59,8 +61,8 @@ static inline size_t sgc_steal_max(enum sgc_steal how)
     return how == SGC_STEAL_ONE ? 1 : SGC_BATCH_MAX;
 }
 
-/* `stolen` places lie unused below the private part and nothing is public: is it time to move the private part down?
- * Each piece moved is paid for by four stolen ones. */
+/* `stolen` places lie unused below the private part and nothing is public: is it time to move the
+ * private part down?  Each piece moved is paid for by four stolen ones. */
 static inline bool sgc_slide_pays(size_t stolen, size_t private_pieces)
 {
     return stolen >= SGC_SLIDE_MIN && stolen / 4 >= private_pieces;
@@ -83,9 +85,9 @@ struct sgc_others {
 
 enum { SGC_NO_VICTIM = UINT32_MAX };
 
-/* Whom a thief on node `here` steals from: one that shows work; of another node only if none of its own does.  The numbers
- * below `markers` are looked at from `from` on, which is random, so that thieves spread; those above, the spare ones,
- * after them. */
+/* Whom a thief on node `here` steals from: one that shows work; of another node only if none of its
+ * own does.  The numbers below `markers` are looked at from `from` on, which is random, so that
+ * thieves spread; those above, the spare ones, after them. */
 static inline uint32_t sgc_choose_victim(uint32_t markers, uint32_t spares, uint32_t from, uint32_t here,
                                          const struct sgc_others *others)
 {

@@ -81,7 +81,8 @@
 
 enum { IDLE, BUSY };
 
-/* Tickets are (how many this marker drew before) * SGC_TERMINATION_MARKERS + its number: never 0, never twice. */
+/* Tickets are (how many this marker drew before) * SGC_TERMINATION_MARKERS + its number: never 0,
+ * never twice. */
 static uintptr_t draw_ticket(struct sgc_termination *t, uint32_t i)
 {
     sgc_assert(i < t->markers && t->slot[i].tickets < UINTPTR_MAX / SGC_TERMINATION_MARKERS);
@@ -196,7 +197,8 @@ static bool run_detection(struct sgc_termination *t, uint32_t i)
     return all_flags_idle(t, i) && sgc_aw_load(&t->ticket) == ticket;                       /* [E] */
 }
 
-/* The look around beforehand keeps the shared line from being written; nothing else depends on it. */
+/* The look around beforehand keeps the shared line from being written; nothing else depends on
+ * it. */
 static bool detect_by_flags(struct sgc_termination *t, uint32_t i)
 {
     return all_flags_idle(t, i) && run_detection(t, i);

@@ -47,12 +47,15 @@ enum sgc_termination_form { SGC_TERMINATION_FLAGS, SGC_TERMINATION_COUNTER };
 enum sgc_termination_state {
     SGC_TERMINATION_RUNNING,
     SGC_TERMINATION_FINISHED,       /* everything reachable is marked */
-    SGC_TERMINATION_ABANDONED,      /* the mark was given up: everybody drops what he has and leaves */
-    SGC_TERMINATION_INTERRUPTED,    /* it goes on later: everybody leaves what he has where it lies, and leaves */
+    SGC_TERMINATION_ABANDONED,      /* the mark was given up: everybody drops what he has and
+                                       leaves */
+    SGC_TERMINATION_INTERRUPTED,    /* it goes on later: everybody leaves what he has where it lies,
+                                       and leaves */
 };
 
 enum {
-    SGC_TERMINATION_MARKERS = 1 << 20,      /* more than any machine has; a ticket keeps that many bits for a number */
+    SGC_TERMINATION_MARKERS = 1 << 20,      /* more than any machine has; a ticket keeps that many
+                                               bits for a number */
 };
 
 /*
@@ -76,7 +79,8 @@ enum {
  */
 struct sgc_termination_slot {
     _Alignas(SGC_CACHE_LINE_PAIR) sgc_a32_t busy;
-    uint32_t suspect;               /* the marker that was found busy last: the first to look at next time */
+    uint32_t suspect;               /* the marker that was found busy last: the first to look at
+                                       next time */
     uintptr_t tickets;              /* drawn so far; never goes back */
 };
 
@@ -97,17 +101,18 @@ static inline bool sgc_termination_ok(const struct sgc_termination *t)
            (t->form == SGC_TERMINATION_FLAGS || t->form == SGC_TERMINATION_COUNTER);
 }
 
-/* Room for teams of up to `max_markers`.  False when the system has no memory.  Until the first begin,
- * marking is finished.  Outside pauses. */
+/* Room for teams of up to `max_markers`.  False when the system has no memory.  Until the first
+ * begin, marking is finished.  Outside pauses. */
 bool sgc_termination_init(struct sgc_termination *t, size_t max_markers);
 void sgc_termination_release(struct sgc_termination *t);
 
 /* Marker 0 is busy, the others idle.  The collecting thread, before helpers are told. */
 void sgc_termination_begin(struct sgc_termination *t, enum sgc_termination_form form, uint32_t markers);
 
-/* Marker i itself: before a theft; and when it has nothing.  After the latter it asks sgc_termination_detect
- * at least once before it sleeps, or nobody may find out.  The collecting thread may call the first for a helper
- * that it has given work before it told it of the mark: the mark then waits for that helper. */
+/* Marker i itself: before a theft; and when it has nothing.  After the latter it asks
+ * sgc_termination_detect at least once before it sleeps, or nobody may find out.  The collecting
+ * thread may call the first for a helper that it has given work before it told it of the mark: the
+ * mark then waits for that helper. */
 void sgc_termination_busy(struct sgc_termination *t, uint32_t i);
 void sgc_termination_idle(struct sgc_termination *t, uint32_t i);
 
@@ -117,8 +122,9 @@ bool sgc_termination_detect(struct sgc_termination *t, uint32_t i);
 /* The mark is given up: from now on everybody is told that it is finished. */
 void sgc_termination_abandon(struct sgc_termination *t);
 
-/* The mark is to go on later, unless it is finished already: from now on everybody is told to leave.  A marker that is busy
- * stays so; its work waits for the thread that goes on, which begins anew when nobody is inside. */
+/* The mark is to go on later, unless it is finished already: from now on everybody is told to
+ * leave.  A marker that is busy stays so; its work waits for the thread that goes on, which begins
+ * anew when nobody is inside. */
 void sgc_termination_interrupt(struct sgc_termination *t);
 
 /* Has it been found out, or is it over for another reason?  One load, for loops. */

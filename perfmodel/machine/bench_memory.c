@@ -131,7 +131,8 @@ double sgc_bench_chase(const struct sgc_bench_chase *c)
 
 struct independent {
     char *memory[SGC_BENCH_CPUS];
-    uint64_t state[SGC_BENCH_CPUS];     /* goes on from round to round: the lines of the one before are in a cache */
+    uint64_t state[SGC_BENCH_CPUS];     /* goes on from round to round: the lines of the one before
+                                           are in a cache */
     size_t bytes;
     bool rmw;
 };
@@ -233,7 +234,8 @@ double sgc_bench_handover(int one, int other)
 
 /* ---- TLB ---- */
 
-/* A line of each page: where a step of the ring begins to take longer than the mean of few pages and of very many. */
+/* A line of each page: where a step of the ring begins to take longer than the mean of few pages
+ * and of very many. */
 double sgc_bench_tlb_pages(int cpu)
 {
     enum { FEW = 32, MANY = 1 << 15 };

@@ -56,8 +56,8 @@ struct sgc_machine {
 /* The last cache: its misses go to memory, in its lines. */
 const struct sgc_machine_cache *sgc_machine_last(const struct sgc_machine *m);
 
-/* The node of a processor: processors fill one node after the other, and begin again where the machine ends, so that more of
- * them than there are can be thought of with the same memory. */
+/* The node of a processor: processors fill one node after the other, and begin again where the
+ * machine ends, so that more of them than there are can be thought of with the same memory. */
 uint32_t sgc_machine_node_of(const struct sgc_machine *m, uint32_t processor);
 
 /* M_1 of an access from a node to a node's memory. */

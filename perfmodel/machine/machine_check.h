@@ -5,7 +5,8 @@
 
 #include "perfmodel/machine/machine.h"
 
-/* NULL; or the key that is to be blamed, with what is wrong in `text`.  Counts the machine's caches. */
+/* NULL; or the key that is to be blamed, with what is wrong in `text`.  Counts the machine's
+ * caches. */
 const char *sgc_machine_wrong(struct sgc_machine *m, char *text, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machine files: lines "key value # source", in any order.  doc/studies/perfmodel.md describes the keys for users,
- * perfmodel/machine/keys.def lists them.
+ * Machine files: lines "key value # source", in any order.  doc/studies/perfmodel.md describes the
+ * keys for users, perfmodel/machine/keys.def lists them.
  */
 #ifndef SGC_PERFMODEL_MACHINE_MACHINE_FILE_H
 #define SGC_PERFMODEL_MACHINE_MACHINE_FILE_H
@@ -19,8 +19,8 @@ bool sgc_machine_read(struct sgc_machine *m, const char *path, char *message);
 /* Reads text that is open as `file`, as sgc_machine_read does a file; messages call it `path`. */
 bool sgc_machine_read_text(struct sgc_machine *m, FILE *file, const char *path, char *message);
 
-/* The file of a machine that is named: `name` itself if it has a slash or there is such a file, else NAME.machine in the
- * folder.  False, with a message, if there is none. */
+/* The file of a machine that is named: `name` itself if it has a slash or there is such a file,
+ * else NAME.machine in the folder.  False, with a message, if there is none. */
 bool sgc_machine_find(const char *name, const char *folder, char *path, size_t size, char *message);
 
 /* Writes the machine as a file.  source(arg, key) gives the text behind the "#" of a key's line;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory accesses of a mark, one after the other: what makes them calls a function for each, and what counts misses is that
- * function.  So the marking order can come from perfmodel/model/serial_mark.h or from a simulated run of the marker itself.
+ * The memory accesses of a mark, one after the other: what makes them calls a function for each,
+ * and what counts misses is that function.  So the marking order can come from
+ * perfmodel/model/serial_mark.h or from a simulated run of the marker itself.
  */
 #ifndef SGC_PERFMODEL_MODEL_ACCESS_H
 #define SGC_PERFMODEL_MODEL_ACCESS_H

@@ -84,8 +84,8 @@ static void count_miss(struct sgc_cache_model *model, const struct sgc_access *a
     model->counted.node[a->node].in_sequence[a->class] += next;
 }
 
-/* Memory is asked where the last level does not know the line, whatever the levels before it say: those that lose a line to it
- * give it up. */
+/* Memory is asked where the last level does not know the line, whatever the levels before it say:
+ * those that lose a line to it give it up. */
 void sgc_cache_model_access(void *arg, const struct sgc_access *access)
 {
     struct sgc_cache_model *model = arg;

@@ -2,13 +2,14 @@
 /*
  * Caches fed with a serial mark's accesses: Q_1, L and V_j of [Endo], 4.3.4 and 4.3.6.
  *
- * Each level is a set-associative cache in which the line goes that was not used for longest, and sees all accesses: a level
- * knows of those that a level before it has answered.  So its misses are those of a cache of its size that stands alone, and
- * what level n answers is what level n - 1 misses and n does not.  The caches are empty at first.
+ * Each level is a set-associative cache in which the line goes that was not used for longest, and
+ * sees all accesses: a level knows of those that a level before it has answered.  So its misses are
+ * those of a cache of its size that stands alone, and what level n answers is what level n - 1
+ * misses and n does not.  The caches are empty at first.
  *
- * L, the mean number of live lines: a line of the last level is live from one access to the next if it is not missed in
- * between.  So each hit adds the time since the line's last access, and the sum is divided by the whole time.  Time is
- * counted in accesses.
+ * L, the mean number of live lines: a line of the last level is live from one access to the next if
+ * it is not missed in between.  So each hit adds the time since the line's last access, and the sum
+ * is divided by the whole time.  Time is counted in accesses.
  *
  * One thread.
  */
@@ -38,14 +39,16 @@ struct sgc_cache {
 bool sgc_cache_make(struct sgc_cache *c, uint64_t bytes, uint32_t ways, uint32_t line_bytes);
 void sgc_cache_release(struct sgc_cache *c);
 
-/* The line with the address is used at time `now`: the time of its last use, or that it was not there. */
+/* The line with the address is used at time `now`: the time of its last use, or that it was not
+ * there. */
 uint64_t sgc_cache_use(struct sgc_cache *c, uint64_t address, uint64_t now);
 
 /* ---- a machine's ---- */
 
 struct sgc_node_misses {
     uint64_t misses[SGC_MISS_CLASSES];
-    uint64_t in_sequence[SGC_MISS_CLASSES]; /* of these: the line after the one that its class missed last */
+    uint64_t in_sequence[SGC_MISS_CLASSES]; /* of these: the line after the one that its class
+                                               missed last */
 };
 
 struct sgc_misses {

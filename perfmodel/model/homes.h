@@ -2,9 +2,9 @@
 /*
  * On which memory node of a machine the objects of a graph and their mark bits would be.
  *
- * A machine that spreads memory in turn has no choice.  On others an object is where the snapshot says: on the node of its
- * arena, if it is from a machine with several nodes, and else on the node of the thread that first touched its page, the
- * threads being on the machine's processors in turn.
+ * A machine that spreads memory in turn has no choice.  On others an object is where the snapshot
+ * says: on the node of its arena, if it is from a machine with several nodes, and else on the node
+ * of the thread that first touched its page, the threads being on the machine's processors in turn.
  */
 #ifndef SGC_PERFMODEL_MODEL_HOMES_H
 #define SGC_PERFMODEL_MODEL_HOMES_H
@@ -17,7 +17,8 @@
 struct sgc_homes {
     const struct sgc_graph *graph;
     const struct sgc_machine *machine;
-    bool balanced; /* mark bits are on all nodes in turn, page by page ([Endo]'s BMB), else with their objects */
+    bool balanced; /* mark bits are on all nodes in turn, page by page ([Endo]'s BMB), else with
+                      their objects */
 };
 
 /* The node of a byte of an object. */

@@ -94,7 +94,8 @@ static void fill_latencies(struct predicting *g, uint32_t processors)
             g->node[j].latency_ns[c] = sgc_machine_mean_latency(g->of->machine, (enum sgc_miss_class)c, processors, j);
 }
 
-/* The misses of the serial mark times `factor`: those that steals add have the same shares by node and class. */
+/* The misses of the serial mark times `factor`: those that steals add have the same shares by node
+ * and class. */
 static void fill_requests(struct predicting *g, double factor)
 {
     sgc_assert(factor >= 0);
@@ -184,8 +185,8 @@ static double count_waits(const struct sgc_prediction_of *of)
     return waits;
 }
 
-/* Up to misses_in_flight misses of a processor overlap, and so do its other waits; and it computes meanwhile, but for one of so
- * many.  Nodes serve requests one by one all the same. */
+/* Up to misses_in_flight misses of a processor overlap, and so do its other waits; and it computes
+ * meanwhile, but for one of so many.  Nodes serve requests one by one all the same. */
 static double predict_overlap(struct predicting *g, const struct sgc_prediction *p)
 {
     const struct sgc_machine *m = g->of->machine;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the mark of a graph takes on so many processors of a machine: [Endo], chapter 4, whole; his fast form; and one
- * form that knows more of processors of today. doc/studies/perfmodel.md says what each rests on.
+ * How long the mark of a graph takes on so many processors of a machine: [Endo], chapter 4, whole;
+ * his fast form; and one form that knows more of processors of today. doc/studies/perfmodel.md says
+ * what each rests on.
  *
  * Pure: from what was counted to numbers.
  */
@@ -11,8 +12,8 @@
 #include "perfmodel/model/cache.h"
 #include "perfmodel/model/work.h"
 
-/* T_P from T_1 / P and T_inf: the larger, as the thesis argues; the smaller, as it is printed there; or the sum, as for
- * Cilk. */
+/* T_P from T_1 / P and T_inf: the larger, as the thesis argues; the smaller, as it is printed
+ * there; or the sum, as for Cilk. */
 enum sgc_depth_rule { SGC_DEPTH_LARGER, SGC_DEPTH_SMALLER, SGC_DEPTH_SUM };
 
 /* The unit in which T_1 is counted for the number of steals, N_S = P ln T_1: the thesis names
@@ -41,13 +42,15 @@ struct sgc_prediction {
     double no_contention_ns; /* with M_P = M_1 */
     double no_extra_ns;      /* with Q_P = Q_1 */
     double fast_ns;          /* the fast form: from objects, bytes and V_j alone, without Q_P */
-    double overlap_ns;       /* the form for today: misses overlap, lines in sequence stream, and hits take time */
+    double overlap_ns;       /* the form for today: misses overlap, lines in sequence stream, and
+                                hits take time */
 };
 
 /* False: no memory. */
 bool sgc_predict(const struct sgc_prediction_of *of, uint32_t processors, struct sgc_prediction *p);
 
-/* The smallest number of processors up to `max` whose fast time is at most so many percent above the best. */
+/* The smallest number of processors up to `max` whose fast time is at most so many percent above
+ * the best. */
 bool sgc_predict_enough(const struct sgc_prediction_of *of, uint32_t max, double percent, uint32_t *enough);
 
 #endif

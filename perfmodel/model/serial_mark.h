@@ -5,8 +5,9 @@
  * put there last, reads its words from the first to the last, and marks and puts on the stack the
  * objects that they lead to.  An object above a size is put back in halves until it is not.
  *
- * Accesses are the words of objects (reads), and for each edge the mark bit: a read if it is set already, else an atomic
- * read-modify-write.  The stack, the roots' own words and the tables that lead from a word to its object are left out.
+ * Accesses are the words of objects (reads), and for each edge the mark bit: a read if it is set
+ * already, else an atomic read-modify-write.  The stack, the roots' own words and the tables that
+ * lead from a word to its object are left out.
  */
 #ifndef SGC_PERFMODEL_MODEL_SERIAL_MARK_H
 #define SGC_PERFMODEL_MODEL_SERIAL_MARK_H

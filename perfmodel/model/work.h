@@ -23,8 +23,8 @@ struct sgc_work {
     double work_ns, depth_ns; /* T_1 and T_inf */
 };
 
-/* False: no memory.  split_bytes: the size above which objects are halved; 0: none is.  node_bytes, if not NULL, has an entry a
- * node of the machine, and gets the bytes that are reached by home. */
+/* False: no memory.  split_bytes: the size above which objects are halved; 0: none is.  node_bytes,
+ * if not NULL, has an entry a node of the machine, and gets the bytes that are reached by home. */
 bool sgc_work_measure(struct sgc_work *work, const struct sgc_homes *homes, uint32_t split_bytes, double *node_bytes);
 
 /* The cost of an object: all of it, and along a way through it.  Without words to scan the object

@@ -3,8 +3,9 @@
  * Accesses of the simulated collector to memory, one call for each: the only way in which the
  * library, compiled against perfmodel/sim/atomics.h, meets the simulator.
  *
- * The call comes before the access: when it returns, the running marker's clock stands where the access is done, and no
- * other marker has a clock that is behind.  Outside a simulated marker, and within assertions, it does nothing.
+ * The call comes before the access: when it returns, the running marker's clock stands where the
+ * access is done, and no other marker has a clock that is behind.  Outside a simulated marker, and
+ * within assertions, it does nothing.
  */
 #ifndef SGC_PERFMODEL_SIM_ACCESS_H
 #define SGC_PERFMODEL_SIM_ACCESS_H

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes the place of platform/atomics.h, and of mark/read_once.h, in a second compilation of the library's marking code: the
- * compiler includes it before anything else, and it defines their guards.
+ * Takes the place of platform/atomics.h, and of mark/read_once.h, in a second compilation of the
+ * library's marking code: the compiler includes it before anything else, and it defines their
+ * guards.
  *
- * Simulated markers are coroutines of one thread.  So each operation is a call that lets the simulator count it, and maybe run
- * other markers first, and then plain C.  Orders need no attention: what is done is done, for everybody.
+ * Simulated markers are coroutines of one thread.  So each operation is a call that lets the
+ * simulator count it, and maybe run other markers first, and then plain C.  Orders need no
+ * attention: what is done is done, for everybody.
  */
 #ifndef SGC_PERFMODEL_SIM_ATOMICS_H
 #define SGC_PERFMODEL_SIM_ATOMICS_H

@@ -38,7 +38,8 @@ __asm__(
 
 #elif defined(__aarch64__)
 
-enum { KEPT = 20, ENTRY = 11 };         /* x19 to x30, of which the last says where to go on, and d8 to d15 */
+enum { KEPT = 20, ENTRY = 11 };         /* x19 to x30, of which the last says where to go on, and d8
+                                           to d15 */
 
 __asm__(
     ".text\n"

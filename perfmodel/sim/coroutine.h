@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks to run on, and going from one to another.  Without system calls, unlike swapcontext: a simulation changes between
- * markers some millions of times a second.
+ * Stacks to run on, and going from one to another.  Without system calls, unlike swapcontext: a
+ * simulation changes between markers some millions of times a second.
  */
 #ifndef SGC_PERFMODEL_SIM_COROUTINE_H
 #define SGC_PERFMODEL_SIM_COROUTINE_H

@@ -8,8 +8,8 @@
  * which serves one at a time.  Telling other caches of a write costs nothing, and neither does
  * writing back, as in [Endo] chapter 4.
  *
- * Addresses count from the first byte of the simulator's memory, so that results do not depend on where that is.  Times are
- * picoseconds.
+ * Addresses count from the first byte of the simulator's memory, so that results do not depend on
+ * where that is.  Times are picoseconds.
  */
 #ifndef SGC_PERFMODEL_SIM_MEMORY_H
 #define SGC_PERFMODEL_SIM_MEMORY_H
@@ -23,15 +23,18 @@ enum sgc_sim_region {
     SGC_SIM_OBJECTS,
     SGC_SIM_BITS,               /* allocation and mark bits, those of spans, too */
     SGC_SIM_TABLES,             /* page descriptors and the like */
-    SGC_SIM_OTHER,              /* roots, stacks of work, flags: on the node of who touches them first */
+    SGC_SIM_OTHER,              /* roots, stacks of work, flags: on the node of who touches them
+                                   first */
     SGC_SIM_REGIONS
 };
 
 /* Distances from the first byte of memory. */
 struct sgc_sim_layout {
     size_t bytes;                                       /* of all */
-    size_t objects, bits, bits_end, tables, tables_end; /* objects: the end of them; they begin at 0 */
-    size_t bits_per_page, table_per_page, page;         /* how far bits, and descriptors, of two neighbouring pages are apart */
+    size_t objects, bits, bits_end, tables, tables_end; /* objects: the end of them; they begin at
+                                                           0 */
+    size_t bits_per_page, table_per_page, page;         /* how far bits, and descriptors, of two
+                                                           neighbouring pages are apart */
 };
 
 /* Where objects have their homes, and where their bits and descriptors have. */
@@ -44,7 +47,8 @@ enum sgc_sim_homes {
 struct sgc_sim_placement {
     enum sgc_sim_homes objects;
     const uint16_t *home;       /* of each page; SGC_SIM_BY_PAGE */
-    bool balance_bits;          /* bits and descriptors in turn; otherwise with their pages ([Endo] 3.4, BMB) */
+    bool balance_bits;          /* bits and descriptors in turn; otherwise with their pages ([Endo]
+                                   3.4, BMB) */
 };
 
 struct sgc_sim_server {
@@ -53,7 +57,8 @@ struct sgc_sim_server {
 };
 
 struct sgc_sim_marker_figures {
-    uint64_t computing, missing, waited;        /* missing: all time spent on requests; waited: of it, at nodes */
+    uint64_t computing, missing, waited;        /* missing: all time spent on requests; waited: of
+                                                   it, at nodes */
     uint64_t misses[SGC_SIM_REQUESTS], accesses, asked;
 };
 

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reserves `bytes` for all that follows, instead of what there was before.  False if the system refuses. */
+/* Reserves `bytes` for all that follows, instead of what there was before.  False if the system
+ * refuses. */
 bool sgc_sim_platform_begin(size_t bytes);
 void sgc_sim_platform_end(void);
 

@@ -11,7 +11,8 @@
 
 struct sgc_sim_preset {
     const char *name;
-    bool endo;                  /* the marker of [Endo] 3, perfmodel/sim/endo_marker.h; otherwise the library's */
+    bool endo;                  /* the marker of [Endo] 3, perfmodel/sim/endo_marker.h; otherwise
+                                   the library's */
     bool balance;               /* markers without work steal */
     bool split;                 /* large objects are split (SLO) */
     bool flags;                 /* the end is found by flags (NSB); otherwise by a counter */

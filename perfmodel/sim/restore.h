@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A graph as a heap of the simulated collector: pages, descriptors and bits of the library, made by its own functions, and the
- * words that lead from object to object.  Everything lies as far from the heap's first byte as it did in the process that the
- * snapshot is of; the other words are zero.  There is one heap at a time.
+ * A graph as a heap of the simulated collector: pages, descriptors and bits of the library, made by
+ * its own functions, and the words that lead from object to object.  Everything lies as far from
+ * the heap's first byte as it did in the process that the snapshot is of; the other words are zero.
+ * There is one heap at a time.
  *
  * Facts that a graph does not know are left out: of an object that a descriptor or a procedure
  * describes all words count; an uncollectable object is a collectable one, and the roots lead to
@@ -22,7 +23,8 @@ struct sgc_sim_range {
 struct sgc_sim_heap {
     struct sgc_sim_range *range;        /* of root words */
     uint32_t ranges;
-    uint16_t *home;             /* by page: the thread's number less 1, which was the first to use it; 0: unknown */
+    uint16_t *home;             /* by page: the thread's number less 1, which was the first to use
+                                   it; 0: unknown */
     struct sgc_sim_layout layout;
     size_t used;                /* of the platform's memory */
 };

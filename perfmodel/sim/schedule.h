@@ -45,7 +45,8 @@ void sgc_sim_spend(double ns);
 /* So many words are looked at of lines that were accessed, of which so many lead into the heap. */
 void sgc_sim_spend_scan(uint64_t words, uint64_t edges);
 
-/* Sleeps until the word is woken, or for so long (ns, negative: no end).  False if the time is over. */
+/* Sleeps until the word is woken, or for so long (ns, negative: no end).  False if the time is
+ * over. */
 bool sgc_sim_sleep(const void *word, int64_t ns);
 void sgc_sim_wake(const void *word, int count);
 void sgc_sim_pause(void);

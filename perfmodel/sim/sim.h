@@ -19,9 +19,12 @@ struct sgc_sim_options {
     uint32_t markers;                   /* 1 to SGC_SIM_MARKERS_MAX */
     enum sgc_sim_homes homes;           /* of objects */
     bool no_contention;                 /* nobody waits at a memory node */
-    size_t split_bytes;                 /* larger objects are split, where the library's markers split any; 0: as they do */
-    uint32_t seed;                      /* of whom thieves look at first; 0: as the markers have it by themselves */
-    sgc_sim_watch watch;                /* told of each access; NULL: nobody.  With one marker it is the serial stream */
+    size_t split_bytes;                 /* larger objects are split, where the library's markers
+                                           split any; 0: as they do */
+    uint32_t seed;                      /* of whom thieves look at first; 0: as the markers have it
+                                           by themselves */
+    sgc_sim_watch watch;                /* told of each access; NULL: nobody.  With one marker it is
+                                           the serial stream */
     void *arg;
 };
 

@@ -2,8 +2,8 @@
 /*
  * A snapshot's bytes: block by block, each checked before anything of it is handed out.
  *
- * The first problem is kept, with where it is.  From then on numbers are 0, which end every list, so that who reads need not
- * look each time.  By one thread.
+ * The first problem is kept, with where it is.  From then on numbers are 0, which end every list,
+ * so that who reads need not look each time.  By one thread.
  */
 #ifndef SGC_PERFMODEL_SNAPSHOT_INPUT_H
 #define SGC_PERFMODEL_SNAPSHOT_INPUT_H
@@ -22,7 +22,8 @@ enum { SGC_INPUT_PROBLEM = 400 };       /* bytes of the text */
 struct sgc_input {
     FILE *file;
     struct sgc_unpack *unpack;          /* NULL: the bytes are as they are in the file */
-    unsigned char ahead[4];             /* read to see whether they are packed, and not handed out yet: */
+    unsigned char ahead[4];             /* read to see whether they are packed, and not handed out
+                                           yet: */
     size_t ahead_bytes;
     uint64_t at;                        /* bytes that were read */
     uint64_t blocks;

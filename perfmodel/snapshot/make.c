@@ -15,7 +15,8 @@ static const uint64_t BASE = UINT64_C(1) << 40;
 
 /* Where the next object goes. */
 struct place {
-    uint32_t page, used;            /* page: 0 before the first, since an offset of 0 is nobody's; used: bytes of it */
+    uint32_t page, used;            /* page: 0 before the first, since an offset of 0 is nobody's;
+                                       used: bytes of it */
     uint32_t bytes;                 /* of its objects; 0: of a span */
 };
 

@@ -41,14 +41,18 @@ struct sgc_reader {
     struct sgc_graph *g;
     bool aims;                          /* they are wanted */
     uint64_t flags;                     /* of the file: enum sgc_snapshot_flag */
-    uint8_t *distances;                 /* a byte for each distance within a page: does it count?  NULL: all do */
+    uint8_t *distances;                 /* a byte for each distance within a page: does it count?
+                                           NULL: all do */
     struct sgc_grown objects, edges, aim, ranges, roots;
     struct sgc_grown bits;              /* of pages of small objects, 64 slots each: */
-    struct sgc_grown before;            /* and how many objects of the page come before those, 16 bits each */
+    struct sgc_grown before;            /* and how many objects of the page come before those, 16
+                                           bits each */
     size_t *bits_at;                    /* by page: its first ones */
     struct sgc_grown pushed, pushed_words, noted;
-    uint64_t *by_hand, *contents;       /* a bit an object: it was marked by hand, and is looked into in spite of that */
-    uint32_t last;                      /* page that was read last, and the pages behind it that are its span's */
+    uint64_t *by_hand, *contents;       /* a bit an object: it was marked by hand, and is looked
+                                           into in spite of that */
+    uint32_t last;                      /* page that was read last, and the pages behind it that are
+                                           its span's */
     uint64_t words, records, read_ranges, root_words, kept, noted_records, noted_words;
     uint64_t words_noted;               /* of these, those of objects */
 };
@@ -59,7 +63,8 @@ static inline bool sgc_reader_ok(const struct sgc_reader *r)
            r->bits.count == r->before.count && (!r->aims || r->aim.count == r->edges.count);
 }
 
-/* Room for one more entry, which is counted; NULL, after a problem was noted, if there is no memory. */
+/* Room for one more entry, which is counted; NULL, after a problem was noted, if there is no
+ * memory. */
 void *sgc_reader_add(struct sgc_reader *r, struct sgc_grown *array);
 
 /* ---- reader_pages.c: each reads a section ---- */
@@ -75,11 +80,12 @@ bool sgc_reader_pages(struct sgc_reader *r);
 bool sgc_reader_words(struct sgc_reader *r);
 bool sgc_reader_roots(struct sgc_reader *r);
 
-/* The object to which a word leads that holds this offset; SGC_GRAPH_NONE: to none.  `anywhere`: interior pointers count
- * wherever the word is. */
+/* The object to which a word leads that holds this offset; SGC_GRAPH_NONE: to none.  `anywhere`:
+ * interior pointers count wherever the word is. */
 uint32_t sgc_reader_find(const struct sgc_reader *r, uint64_t offset, bool anywhere);
 
-/* The next of a list of words: `place` is behind it, `offset` what it holds, `max` at most.  False: there is none. */
+/* The next of a list of words: `place` is behind it, `offset` what it holds, `max` at most.  False:
+ * there is none. */
 bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place, uint64_t *offset, uint64_t max);
 
 /* Adds a range, a root to the last one, and one or two that a word of it leads to. */

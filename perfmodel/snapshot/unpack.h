@@ -10,7 +10,8 @@
 /* Has this build the library? */
 bool sgc_unpack_can(void);
 
-/* The unpacked bytes of what the file has after these first ones, which were read from it already. */
+/* The unpacked bytes of what the file has after these first ones, which were read from it
+ * already. */
 struct sgc_unpack;
 struct sgc_unpack *sgc_unpack_begin(FILE *file, const void *first, size_t bytes);
 

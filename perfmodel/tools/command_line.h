@@ -15,7 +15,8 @@ extern const char sgc_tool_name[];
 
 _Noreturn void sgc_tool_fail(int status, const char *format, ...) SGC_PRINTF(2, 3);
 
-/* The status with which the tool ends: 0 if all that was printed is written; otherwise it says so. */
+/* The status with which the tool ends: 0 if all that was printed is written; otherwise it says
+ * so. */
 int sgc_tool_end(void);
 
 /* The number that the text is. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that the tools write by stdio: made as all are, complete or not there (platform/out_file.h).
+ * Files that the tools write by stdio: made as all are, complete or not there
+ * (platform/out_file.h).
  */
 #ifndef SGC_PERFMODEL_TOOLS_OUTPUT_H
 #define SGC_PERFMODEL_TOOLS_OUTPUT_H

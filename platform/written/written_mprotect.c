@@ -5,25 +5,234 @@
  * page costs a signal, system calls that write into one fail with EFAULT, some with loss of data (a
  * datagram), and a thread that blocks SIGSEGV and stores into one ends the process.
  *
- * platform/written/protected_pages.h has the shared state, and says which lock protects it.  The
- * handler stands in front of the one that the program has installed before.  It is installed once
- * and stays, since a store that has met a protected page may reach it late.
+ * The handler stands in front of the one that the program has installed before.  It is installed
+ * once and stays, since a store that has met a protected page may reach it late.
  *
- *   faults    written by the thread that opens the source, before there are such faults, and
- *             read by the handler
+ *   word                      written by                       read by              under
+ *   watched, a bit an         arming, collecting (set);        all of these         `lock`
+ *   OS page                   the handler, keep_open, rest,
+ *                             closing (clear)
+ *   kept, a bit an OS page    keep_open (sets), rest (clears)  arming, collecting   `lock`
+ *   the rest of `range`       all of these, opening            all of these         `lock`; none to
+ *                                                                                   read `broken`
+ *   faults                    opening, before there are any    the handler          that order
+ *
+ * A page's bit is set before it is protected and cleared after it is writable, so no page without a
+ * bit is protected by us.  The thread that holds the lock has all signals blocked that stop
+ * threads, and stores into no watched page, so it goes on running.  The lock lies in memory that is
+ * zeroed in the child of a fork, where its holder may not exist.
+ *
+ * Pages have numbers, from 0 at the range's begin.
  */
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "platform/faults.h"
-#include "platform/written/protected_pages.h"
+#include "platform/platform.h"
+#include "platform/report.h"
+#include "platform/section/lock.h"
+#include "platform/syscall_linux.h"
 #include "platform/written/written.h"
+
+enum {
+    PIECE = 4096,               /* so many pages at a time, so that no store waits long */
+    COARSE = 64,                /* so many neighbours are opened with a page */
+    BITS = 64                   /* of a word of a bitmap */
+};
+
+static SGC_STATE struct {
+    struct sgc_lock *lock;      /* NULL before the source is opened for the first time */
+    uintptr_t low, high;
+    uintptr_t pages;            /* 0: closed */
+    uintptr_t top;              /* no page from there on has been watched, or kept */
+    uint64_t *watched, *kept;
+    sgc_a32_t broken;           /* the system has refused to make pages writable: all counts as
+                                   written */
+    bool keeps;                 /* some bit of `kept` may be set */
+    size_t armed;               /* how often pages were protected */
+    size_t opened;              /* pages made writable and not protected again: two mappings each,
+                                   at most */
+    size_t maps_max;            /* mappings that a process may have */
+} range;
 
 static SGC_STATE struct {
     struct sigaction before;    /* what the program has installed */
     bool installed;             /* ours, some time */
 } faults;
+
+/* ---- the lock ---- */
+
+static void take_lock(sigset_t *signals)
+{
+    sgc_assert(range.lock != NULL && signals != NULL);
+    sgc_signals_block(signals);
+    sgc_lock(range.lock, NULL);
+}
+
+static void give_lock(const sigset_t *signals)
+{
+    sgc_assert(sgc_lock_taken(range.lock));
+    sgc_unlock(range.lock, NULL);
+    sgc_signals_restore(signals);
+}
+
+static bool is_broken(void)
+{
+    return sgc_a32_load(&range.broken) != 0;
+}
+
+/* Bytes of one bit each for so many pages. */
+static size_t bitmap_bytes(uintptr_t pages)
+{
+    return (pages + BITS - 1) / BITS * sizeof(uint64_t);
+}
+
+/* ---- pages, with the lock ---- */
+
+/* Of an address in the range, or its end. */
+static uintptr_t page_of(uintptr_t address)
+{
+    sgc_assert(address >= range.low && address <= range.high);
+    return (address - range.low) / sgc_os_page_size();
+}
+
+/* The range, its bitmaps and its pages agree. */
+static void check_range(void)
+{
+    sgc_assert(sgc_lock_taken(range.lock));
+    sgc_assert(range.low <= range.high);
+    sgc_assert((range.watched == NULL) == (range.pages == 0));
+    sgc_assert((range.watched == NULL) == (range.kept == NULL));
+    sgc_assert(range.pages == 0 || range.pages == page_of(range.high));
+    sgc_assert(range.top <= range.pages);
+}
+
+static bool has_bit(const uint64_t *bits, uintptr_t page)
+{
+    sgc_assert(sgc_lock_taken(range.lock));
+    return page < range.pages && (bits[page / BITS] >> page % BITS & 1) != 0;
+}
+
+static bool is_watched(uintptr_t page)
+{
+    return has_bit(range.watched, page);
+}
+
+static bool is_kept(uintptr_t page)
+{
+    return range.keeps && has_bit(range.kept, page);
+}
+
+static void set_bits(uint64_t *bits, uintptr_t from, uintptr_t to, bool on)
+{
+    sgc_assert(bits != NULL && sgc_lock_taken(range.lock));
+    sgc_assert(from <= to && to <= range.pages);
+    for (uintptr_t page = from; page < to; page++)
+        if (on)
+            bits[page / BITS] |= UINT64_C(1) << page % BITS;
+        else
+            bits[page / BITS] &= ~(UINT64_C(1) << page % BITS);
+    if (on && to > range.top)
+        range.top = to;
+}
+
+static bool change(uintptr_t from, uintptr_t to, int access)
+{
+    size_t bytes = sgc_os_page_size();
+
+    sgc_assert(sgc_lock_taken(range.lock) && from < to && to <= range.pages);
+    return sgc_syscall(SYS_mprotect, (long)(range.low + from * bytes), (long)((to - from) * bytes), access, 0) == 0;
+}
+
+/* Makes these pages writable, watched or not.  False: the system refuses. */
+static bool open_range(uintptr_t from, uintptr_t to)
+{
+    if (!change(from, to, PROT_READ | PROT_WRITE))
+        return false;
+    range.opened += to - from;
+    set_bits(range.watched, from, to, false);
+    return true;
+}
+
+/* Opens the page, and with it watched neighbours up to `max` on each side. */
+static bool open_run(uintptr_t page, uintptr_t max)
+{
+    uintptr_t from = page, to = page + 1;
+
+    sgc_assert(page < range.pages);
+    while (from > 0 && page - from < max && is_watched(from - 1))
+        from--;
+    while (to - page <= max && is_watched(to))
+        to++;
+    return open_range(from, to);
+}
+
+/* Makes a watched page writable, and maybe neighbours, which count as written then.  False: the
+ * system refuses.  A call splits a mapping; where the process comes near the number that it may
+ * have, fewer and larger ones do.  All neighbours together are a whole mapping, which splits
+ * nothing. */
+static bool open_page(uintptr_t page)
+{
+    uintptr_t max = range.opened < range.maps_max / 8 ? 0 : COARSE;
+
+    sgc_assert(is_watched(page));
+    return open_run(page, max) || open_run(page, range.pages);
+}
+
+/* Makes those pages writable that are watched.  False: the system refuses, and what is still
+ * protected counts as written. */
+static bool open_watched(uintptr_t from, uintptr_t to)
+{
+    sgc_assert(from <= to && to <= range.pages);
+    for (uintptr_t page = from; page < to; page++)
+        if (is_watched(page) && !open_run(page, range.pages))
+            sgc_a32_store(&range.broken, 1);
+    return !is_broken();
+}
+
+static void forget_opened(uintptr_t from, uintptr_t to)
+{
+    size_t pages = 0;
+
+    for (uintptr_t page = from; page < to; page++)
+        pages += !is_watched(page);
+    range.opened -= pages < range.opened ? pages : range.opened;
+}
+
+/* Makes the pages read-only, and watches them.  False: the system refuses, and they are open.  Part
+ * of them may be protected then: it is opened with all its neighbours, which splits no mapping. */
+static bool protect_pages(uintptr_t from, uintptr_t to)
+{
+    sgc_assert(from < to && to <= range.pages);
+    range.armed++;
+    forget_opened(from, to);
+    set_bits(range.watched, from, to, true);
+    if (change(from, to, PROT_READ))
+        return true;
+    open_watched(from, to);
+    return false;
+}
+
+/* From now on it is that range, with two bitmaps of zeros; NULL: none.  Takes the lock. */
+static void set_range(uintptr_t low, uintptr_t high, uint64_t *bits)
+{
+    sigset_t signals;
+
+    sgc_assert(low < high && (bits == NULL || range.watched == NULL));
+    take_lock(&signals);
+    range.low = low;
+    range.high = high;
+    range.pages = bits != NULL ? page_of(high) : 0;
+    range.watched = bits;
+    range.kept = bits != NULL ? bits + bitmap_bytes(range.pages) / sizeof *bits : NULL;
+    range.top = range.opened = 0;
+    range.keeps = false;
+    sgc_a32_store(&range.broken, 0);
+    check_range();
+    give_lock(&signals);
+}
 
 /* ---- faults ---- */
 
@@ -36,17 +245,17 @@ static bool answer(uintptr_t address)
     uintptr_t page = address / sgc_os_page_size();
     bool ours = false;
 
-    sgc_lock(sgc_protected.lock, NULL);
-    sgc_protected_check();
-    if (address >= sgc_protected.low && address < sgc_protected.high) {
-        if (sgc_protected_watched(sgc_protected_page(address)))
-            ours = sgc_protected_open(sgc_protected_page(address));
+    sgc_lock(range.lock, NULL);
+    check_range();
+    if (address >= range.low && address < range.high) {
+        if (is_watched(page_of(address)))
+            ours = open_page(page_of(address));
         else
-            ours = sgc_protected.armed > 0 && (last != page || last_armed != sgc_protected.armed);
+            ours = range.armed > 0 && (last != page || last_armed != range.armed);
         last = page;
-        last_armed = sgc_protected.armed;
+        last_armed = range.armed;
     }
-    sgc_unlock(sgc_protected.lock, NULL);
+    sgc_unlock(range.lock, NULL);
     return ours;
 }
 
@@ -103,7 +312,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
 
-    sgc_assert(signal == SIGSEGV && info != NULL && sgc_protected.lock != NULL);
+    sgc_assert(signal == SIGSEGV && info != NULL && range.lock != NULL);
     if (info->si_code != SEGV_ACCERR || !answer((uintptr_t)info->si_addr))
         pass_on(signal, info, context);
     errno = saved;
@@ -142,7 +351,7 @@ static bool begin_faults(struct sgc_written_refusal *why)
 {
     struct sigaction now = { .sa_handler = SIG_DFL };
 
-    sgc_assert(why != NULL && sgc_protected.lock != NULL);
+    sgc_assert(why != NULL && range.lock != NULL);
     if (sigaction(SIGSEGV, NULL, &now) == 0 && is_ours(&now))
         return true;
     *why = (struct sgc_written_refusal){ "another handler of SIGSEGV was installed after the collector's", 0 };
@@ -161,7 +370,7 @@ static bool protect_open(uintptr_t low, uintptr_t high, struct sgc_written_refus
 
     sgc_assert(low < high && low % sgc_os_page_size() == 0 && high % sgc_os_page_size() == 0);
     *why = (struct sgc_written_refusal){ "pages cannot be made writable again", 0 };
-    if (sgc_protected.watched != NULL)
+    if (range.watched != NULL)
         return false;
     /* Pages that are read-only do not count as data: there may be no room for them when they are to
      * be writable again. */
@@ -169,29 +378,29 @@ static bool protect_open(uintptr_t low, uintptr_t high, struct sgc_written_refus
     if (sgc_limit_data())
         return false;
     *why = (struct sgc_written_refusal){ "MADV_WIPEONFORK", EINVAL };
-    if (sgc_protected.lock == NULL)
-        sgc_protected.lock = sgc_mem_obtain_wiped(sizeof *sgc_protected.lock);
-    if (sgc_protected.lock == NULL || !begin_faults(why))
+    if (range.lock == NULL)
+        range.lock = sgc_mem_obtain_wiped(sizeof *range.lock);
+    if (range.lock == NULL || !begin_faults(why))
         return false;
     *why = (struct sgc_written_refusal){ "memory for two bits an OS page", ENOMEM };
-    bits = sgc_mem_obtain(2 * sgc_protected_bitmap_bytes((high - low) / sgc_os_page_size()));
+    bits = sgc_mem_obtain(2 * bitmap_bytes((high - low) / sgc_os_page_size()));
     if (bits == NULL)
         return false;
-    sgc_assert((uintptr_t)bits % sizeof *bits == 0 && sgc_protected.pages == 0);
-    sgc_protected.maps_max = sgc_limit_mappings();
-    sgc_protected_set_range(low, high, bits);
+    sgc_assert((uintptr_t)bits % sizeof *bits == 0 && range.pages == 0);
+    range.maps_max = sgc_limit_mappings();
+    set_range(low, high, bits);
     return true;
 }
 
 static bool open_piece(uintptr_t *from)
 {
-    uintptr_t to = *from + SGC_PROTECTED_PIECE < sgc_protected.top ? *from + SGC_PROTECTED_PIECE : sgc_protected.top;
+    uintptr_t to = *from + PIECE < range.top ? *from + PIECE : range.top;
 
-    sgc_protected_check();
-    sgc_assert(*from <= sgc_protected.top);
+    check_range();
+    sgc_assert(*from <= range.top);
     if (*from >= to)
         return false;
-    sgc_protected_open_watched(*from, to);
+    open_watched(*from, to);
     *from = to;
     return true;
 }
@@ -203,22 +412,22 @@ static bool open_all(void)
     bool more = true;
 
     for (uintptr_t from = 0; more;) {
-        sgc_protected_take(&signals);
+        take_lock(&signals);
         more = open_piece(&from);
-        sgc_protected_give(&signals);
+        give_lock(&signals);
     }
-    return !sgc_protected_broken();
+    return !is_broken();
 }
 
 /* Pages that cannot be made writable stay watched, so that the fault handler goes on trying. */
 static void protect_close(void)
 {
-    uint64_t *bits = sgc_protected.watched;
-    size_t bytes = 2 * sgc_protected_bitmap_bytes(sgc_protected.pages);
+    uint64_t *bits = range.watched;
+    size_t bytes = 2 * bitmap_bytes(range.pages);
 
     if (bits == NULL || !open_all())
         return;
-    sgc_protected_set_range(sgc_protected.low, sgc_protected.high, NULL);
+    set_range(range.low, range.high, NULL);
     sgc_mem_release(bits, bytes);
 }
 
@@ -227,10 +436,10 @@ static void protect_close(void)
 /* A handler above ours may take a store into a protected page for a mistake of the program's. */
 static bool is_usable(void)
 {
-    if (sgc_protected.watched == NULL)
+    if (range.watched == NULL)
         return false;
     if (faults_arrive() && !sgc_limit_data())
-        return !sgc_protected_broken();
+        return !is_broken();
     open_all();
     return false;
 }
@@ -241,16 +450,16 @@ static bool protect_piece(uintptr_t from, uintptr_t to)
     sigset_t signals;
     bool done = true;
 
-    sgc_protected_take(&signals);
-    sgc_assert(from <= to && to <= sgc_protected.pages && to - from <= SGC_PROTECTED_PIECE);
+    take_lock(&signals);
+    sgc_assert(from <= to && to <= range.pages && to - from <= PIECE);
     for (uintptr_t end; from < to && done; from = end) {
-        bool kept = sgc_protected_kept(from);
+        bool kept = is_kept(from);
 
-        for (end = from + 1; end < to && sgc_protected_kept(end) == kept; end++)
+        for (end = from + 1; end < to && is_kept(end) == kept; end++)
             continue;
-        done = kept || sgc_protected_protect(from, end);
+        done = kept || protect_pages(from, end);
     }
-    sgc_protected_give(&signals);
+    give_lock(&signals);
     return done;
 }
 
@@ -260,9 +469,9 @@ static bool protect_again(uintptr_t from, uintptr_t to)
 
     if (!sgc_fault(SGC_FAULT_NOT_REARMED))
         return protect_piece(from, to);
-    sgc_protected_take(&signals);
-    sgc_protected_set_watched(from, to);
-    sgc_protected_give(&signals);
+    take_lock(&signals);
+    set_bits(range.watched, from, to, true);
+    give_lock(&signals);
     return true;
 }
 
@@ -273,9 +482,9 @@ static bool protect_arm(uintptr_t low, uintptr_t high)
     sgc_assert(low < high);
     if (!is_usable())
         return false;
-    end = sgc_protected_page(high);
-    for (uintptr_t from = sgc_protected_page(low); from < end; from = to) {
-        to = from + SGC_PROTECTED_PIECE < end ? from + SGC_PROTECTED_PIECE : end;
+    end = page_of(high);
+    for (uintptr_t from = page_of(low); from < end; from = to) {
+        to = from + PIECE < end ? from + PIECE : end;
         if (!protect_piece(from, to))
             return false;
     }
@@ -287,10 +496,10 @@ static uintptr_t written_run(uintptr_t *from, uintptr_t end)
 {
     uintptr_t to;
 
-    sgc_assert(*from <= end && end <= sgc_protected.pages);
-    while (*from < end && sgc_protected_watched(*from))
+    sgc_assert(*from <= end && end <= range.pages);
+    while (*from < end && is_watched(*from))
         ++*from;
-    for (to = *from; to < end && to - *from < SGC_PROTECTED_PIECE && !sgc_protected_watched(to); to++)
+    for (to = *from; to < end && to - *from < PIECE && !is_watched(to); to++)
         continue;
     return to;
 }
@@ -300,9 +509,9 @@ static uintptr_t next_run(uintptr_t *from, uintptr_t end)
     sigset_t signals;
     uintptr_t to;
 
-    sgc_protected_take(&signals);
+    take_lock(&signals);
     to = written_run(from, end);
-    sgc_protected_give(&signals);
+    give_lock(&signals);
     return to;
 }
 
@@ -314,7 +523,7 @@ static bool collect_runs(uintptr_t first, uintptr_t end, bool rearm, uint64_t *w
         if (rearm && !protect_again(from, to))
             return false;
     }
-    return !sgc_protected_broken();
+    return !is_broken();
 }
 
 /* A page that is opened after it was looked at counts as written in the next round; one that was
@@ -322,7 +531,7 @@ static bool collect_runs(uintptr_t first, uintptr_t end, bool rearm, uint64_t *w
 static bool protect_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *written)
 {
     sgc_assert(low <= high && (high - low) % sgc_os_page_size() == 0);
-    if (is_usable() && collect_runs(sgc_protected_page(low), sgc_protected_page(high), rearm, written))
+    if (is_usable() && collect_runs(page_of(low), page_of(high), rearm, written))
         return true;
     sgc_written_set(written, 0, (high - low) / sgc_os_page_size());
     return false;
@@ -336,37 +545,37 @@ static void protect_keep_open(uintptr_t low, uintptr_t high)
     uintptr_t from, to;
     sigset_t signals;
 
-    sgc_protected_take(&signals);
-    sgc_protected_check();
+    take_lock(&signals);
+    check_range();
     sgc_assert(low <= high);
-    if (sgc_protected.watched != NULL) {
-        from = sgc_protected_page(sgc_round_down(low, bytes));
-        to = sgc_protected_page(sgc_round_up(high, bytes));
-        sgc_protected_set_kept(from, to, true);
-        sgc_protected.keeps = true;
-        if (!sgc_protected_open_range(from, to))
-            sgc_protected_open_watched(from, to);
+    if (range.watched != NULL) {
+        from = page_of(sgc_round_down(low, bytes));
+        to = page_of(sgc_round_up(high, bytes));
+        set_bits(range.kept, from, to, true);
+        range.keeps = true;
+        if (!open_range(from, to))
+            open_watched(from, to);
     }
-    sgc_protected_give(&signals);
+    give_lock(&signals);
 }
 
 static void forget_kept(void)
 {
     sigset_t signals;
 
-    sgc_protected_take(&signals);
-    sgc_protected_check();
-    if (sgc_protected.keeps)
-        sgc_protected_set_kept(0, sgc_protected.top, false);
-    sgc_protected.keeps = false;
-    sgc_protected_give(&signals);
+    take_lock(&signals);
+    check_range();
+    if (range.keeps)
+        set_bits(range.kept, 0, range.top, false);
+    range.keeps = false;
+    give_lock(&signals);
 }
 
 /* Between cycles nothing is protected: no handler of the program's meets our faults, no system call
  * fails. */
 static void protect_rest(void)
 {
-    if (sgc_protected.watched == NULL)
+    if (range.watched == NULL)
         return;
     open_all();
     forget_kept();

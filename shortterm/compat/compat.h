@@ -32,25 +32,13 @@ static inline void sgc_scm_enter(void)
         sgc_scm_know_thread();
 }
 
-/* Does `refresh` with that argument and the extension, or with the largest that there is.  Without
- * memory for the date what has expired is freed, and then it is tried again; after that the program
- * ends. */
-typedef int (*sgc_scm_refresh_t)(void *what, unsigned extension, void *clock);
-void sgc_scm_refresh(sgc_scm_refresh_t refresh, void *what, unsigned extension, void *clock);
-
-/* The clock of that number of the calling thread, NULL if there is none, or for the thread's own,
- * which is 0. */
-SGC_clock_t *sgc_scm_clock(unsigned number);
-
 /* An object of the heap that scm_malloc can free, of at least that size; NULL with errno ENOMEM. */
 void *sgc_scm_resize(void *object, size_t size);
 
 /* How many bytes the object has; 0 for one in a region, of which nobody knows. */
-size_t sgc_scm_usable(void *object);
-
-/* ---- figures (shortterm/compat/mem_info.c) ---- */
-
-void sgc_scm_count_allocated(void);
-void sgc_scm_count_freed(void);
+static inline size_t sgc_scm_usable(void *object)
+{
+    return SGC_region_of(object) != NULL ? 0 : GC_size(object);
+}
 
 #endif

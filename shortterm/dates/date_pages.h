@@ -75,7 +75,7 @@ size_t sgc_date_pages_bytes(void);
  * changed.
  *
  *   common pages                                    shortterm/dates/date_pages.c
- *   what the program wants; the start of the layer  shortterm/settings.c, shortterm/start.c
+ *   what the program wants; the start of the layer  shortterm/start.c
  *   holds, and those that were taken back           shortterm/holds.c
  *   dates that ended threads have left              shortterm/orphan_dates.c
  *

@@ -189,43 +189,66 @@ TEST_UNUSED static void api_set(void)
     }
 }
 
-/* Runs fn in a child and returns its wait status; what it wrote to stderr is in `errors`, cut to `size`.
- * A child that hangs is ended after 20 seconds. */
-TEST_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
+struct api_child {
+    pid_t pid;                          /* 0 in the child */
+    int errors;                         /* what it writes to stderr */
+};
+
+TEST_NOINLINE static struct api_child api_child_begin(void)
 {
-    int ends[2], status = -1;
+    struct api_child child = { -1, -1 };
+    int ends[2];
+
+    if (pipe(ends) != 0 || (child.pid = fork()) < 0)
+        tap_bail("no child: %s", strerror(errno));
+    if (child.pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        api_set();
+    }
+    close(ends[1]);
+    child.errors = ends[0];
+    return child;
+}
+
+/* The child's wait status; what it wrote to stderr is in `errors`, cut to `size`.  A child that
+ * hangs is ended after 20 seconds. */
+TEST_NOINLINE static int api_child_end(struct api_child child, char *errors, size_t size)
+{
+    int status = -1;
     long until = api_milliseconds() + API_CHILD_MS;
     size_t length = 0;
     ssize_t got;
-    pid_t child = -1;
     char rest[256];
 
-    if (pipe(ends) != 0 || (child = fork()) < 0)
-        tap_bail("no child: %s", strerror(errno));
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        api_set();
-        fn();
-        _exit(0);
-    }
-    close(ends[1]);
-    while (length + 1 < size && (got = api_read_from(child, ends[0], errors + length, size - 1 - length, until)) > 0)
+    while (length + 1 < size &&
+           (got = api_read_from(child.pid, child.errors, errors + length, size - 1 - length, until)) > 0)
         length += (size_t)got;
     errors[length] = '\0';
-    while (api_read_from(child, ends[0], rest, sizeof(rest), until) > 0)
+    while (api_read_from(child.pid, child.errors, rest, sizeof(rest), until) > 0)
         continue;
-    close(ends[0]);
-    waitpid(child, &status, 0);
+    close(child.errors);
+    waitpid(child.pid, &status, 0);
     return status;
 }
 
+/* Runs fn in a child: both at once. */
+TEST_NOINLINE static int api_child(void (*fn)(void), char *errors, size_t size)
+{
+    struct api_child child = api_child_begin();
+
+    if (child.pid == 0) {
+        fn();
+        _exit(0);
+    }
+    return api_child_end(child, errors, size);
+}
+
 /* One check: the child ends well; and if `message` is not NULL, it said that, otherwise it said nothing. */
-TEST_NOINLINE static void api_check_child(void (*fn)(void), const char *message, const char *name)
+TEST_NOINLINE static void api_child_has_said(struct api_child child, const char *message, const char *name)
 {
     static char errors[4096];
-    int status = api_child(fn, errors, sizeof(errors));
+    int status = api_child_end(child, errors, sizeof(errors));
     bool said = message != NULL ? strstr(errors, message) != NULL : errors[0] == '\0';
 
     if (!tap_ok(status == 0 && said, "%s", name)) {
@@ -233,6 +256,22 @@ TEST_NOINLINE static void api_check_child(void (*fn)(void), const char *message,
         for (char *line = strtok(errors, "\n"); line != NULL; line = strtok(NULL, "\n"))
             tap_diag("  %s", line);
     }
+}
+
+/* One check of a child that does so. */
+#define api_check_child_of(action, message, name)               \
+    do {                                                        \
+        struct api_child child_now = api_child_begin();         \
+        if (child_now.pid == 0) {                               \
+            action;                                             \
+            _exit(0);                                           \
+        }                                                       \
+        api_child_has_said(child_now, message, name);           \
+    } while (0)
+
+TEST_NOINLINE static void api_check_child(void (*fn)(void), const char *message, const char *name)
+{
+    api_check_child_of(fn(), message, name);
 }
 
 /* The same with such settings, and not a word. */

@@ -170,12 +170,9 @@ static void allocate(void)
 }
 
 static void callback_then_again(void) { others_go_on(jump_out_of_callback, call_again); }
-static void callback_then_lock(void) { others_go_on(jump_out_of_callback, lock_by_hand); }
-static void callback_then_collect(void) { others_go_on(jump_out_of_callback, collect); }
 static void callback_then_allocate(void) { others_go_on(jump_out_of_callback, allocate); }
 static void inside_handler_then_again(void) { others_go_on(jump_inside_handler, call_again); }
 static void handler_then_again(void) { others_go_on(jump_out_of_handler, call_again); }
-static void handler_then_collect(void) { others_go_on(jump_out_of_handler, collect); }
 
 /* The callback has not been left by what happens below it. */
 static void *jump_inside(void *arg)
@@ -230,7 +227,6 @@ static void *unlock_nothing(void *arg)
 
 static void unlock_in_call(void) { GC_call_with_alloc_lock(unlock_nothing, NULL); }
 static void nested_then_lock(void) { lock_again(lock_by_hand); }
-static void nested_then_call(void) { lock_again(unlock_in_call); }
 
 static void *unlock(void *arg)
 {
@@ -353,11 +349,11 @@ static void check_left(void)
 {
     api_check_child(handler_allocates, NULL, "a handler that interrupts the callback may allocate, and call it again");
     api_check_child(callback_then_again, released, "after a jump out of the callback the next call opens the lock");
-    api_check_child(callback_then_lock, released, "or the next GC_alloc_lock");
-    api_check_child(callback_then_collect, released, "or the next collection asked for");
+    api_check_child_of(others_go_on(jump_out_of_callback, lock_by_hand), released, "or the next GC_alloc_lock");
+    api_check_child_of(others_go_on(jump_out_of_callback, collect), released, "or the next collection asked for");
     api_check_child(callback_then_allocate, released, "or the next one for allocation, wherever it is asked for");
     api_check_child(handler_then_again, released, "after a jump out of a handler the next call opens it");
-    api_check_child(handler_then_collect, released, "or the next collection");
+    api_check_child_of(others_go_on(jump_out_of_handler, collect), released, "or the next collection");
     api_check_child(inside_handler_then_again, released, "so does it when the handler has left a callback of its own");
     api_check_child(jump_inside_callback, "it is not made", "a jump below the callback opens nothing");
     if (TEST_SANITIZED)
@@ -366,7 +362,7 @@ static void check_left(void)
         api_check_child(handler_forks, NULL, "a handler may fork in the callback");
     api_check_child(handler_inside, NULL, "a handler's stack above the callback's frame does not look like a jump");
     api_check_child(nested_then_lock, released, "a GC_alloc_lock in a callback that was left does not count for the next one");
-    api_check_child(nested_then_call, "GC_alloc_unlock: this thread does not", "nor for the next callback");
+    api_check_child_of(lock_again(unlock_in_call), "GC_alloc_unlock: this thread does not", "nor for the next callback");
     api_check_child(unlock_inside, "does not have the allocation lock", "GC_alloc_unlock in the callback changes nothing");
 }
 

@@ -71,8 +71,6 @@ static void *unregister_after_jump(void *arg)
     return arg;
 }
 
-static void thread_ends_inside(void) { in_thread(end_inside); }
-static void thread_unregisters_inside(void) { in_thread(unregister_inside); }
 static void unregister_left(void) { in_thread(unregister_after_jump); }
 
 static void unregister_with_lock(void)
@@ -137,7 +135,6 @@ static void registers_with_lock(void *(*fn)(void *))
 }
 
 static void registers_in_call(void) { registers_with_lock(register_in_call); }
-static void registers_by_hand(void) { registers_with_lock(register_by_hand); }
 
 /* ---- in GC_do_blocking ----------------------------------------------------------------------- */
 
@@ -190,9 +187,6 @@ static void wait_blocked(GC_fn_type wait)
     collect();
 }
 
-static void call_blocked(void) { wait_blocked(wait_by_call); }
-static void by_hand_blocked(void) { wait_blocked(wait_by_hand); }
-
 static void *end_in_region(void *arg)
 {
     return GC_do_blocking(end_inside, arg);
@@ -204,20 +198,17 @@ static void *end_with_lock(void *arg)
     return arg;
 }
 
-static void thread_ends_blocked(void) { in_thread(end_in_region); }
-static void thread_ends_with_lock(void) { in_thread(end_with_lock); }
-
 int main(void)
 {
-    api_check_child(thread_ends_inside, released, "a thread that ends in the callback does not keep the lock");
-    api_check_child(thread_unregisters_inside, released, "nor does one that tries to unregister there, and ends");
+    api_check_child_of(in_thread(end_inside), released, "a thread that ends in the callback does not keep the lock");
+    api_check_child_of(in_thread(unregister_inside), released, "nor does one that tries to unregister there, and ends");
     api_check_child(unregister_left, released, "after a jump out of the callback a thread may unregister");
     api_check_child(unregister_with_lock, "GC_unregister_my_thread: called by", "but not with the lock held by hand");
     api_check_child(registers_in_call, NULL, "a thread may register in the callback, and locks afterwards as ever");
-    api_check_child(registers_by_hand, NULL, "or with the lock taken by hand");
-    api_check_child(call_blocked, NULL, "in GC_do_blocking a call waits for the lock, too");
-    api_check_child(by_hand_blocked, NULL, "or GC_alloc_lock");
-    api_check_child(thread_ends_blocked, released, "and a thread that ends in it does not keep the lock");
-    api_check_child(thread_ends_with_lock, released, "nor does one that took it by hand");
+    api_check_child_of(registers_with_lock(register_by_hand), NULL, "or with the lock taken by hand");
+    api_check_child_of(wait_blocked(wait_by_call), NULL, "in GC_do_blocking a call waits for the lock, too");
+    api_check_child_of(wait_blocked(wait_by_hand), NULL, "or GC_alloc_lock");
+    api_check_child_of(in_thread(end_in_region), released, "and a thread that ends in it does not keep the lock");
+    api_check_child_of(in_thread(end_with_lock), released, "nor does one that took it by hand");
     return tap_done();
 }

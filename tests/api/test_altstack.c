@@ -130,9 +130,6 @@ static void interrupt(void (*begin)(void), int flags)
 }
 
 static void in_finalizer(void) { interrupt(begin_finalizers, 0); }
-static void in_disclaim(void) { interrupt(begin_disclaim, 0); }
-static void in_finalizer_disarmed(void) { interrupt(begin_finalizers, AUTODISARM); }
-static void in_disclaim_disarmed(void) { interrupt(begin_disclaim, AUTODISARM); }
 
 /* ---- another thread asks --------------------------------------------------------------------- */
 
@@ -240,9 +237,7 @@ static void *hold_inside_thread(void *arg)
 }
 
 static void holds(void) { hold(false, api_outside(STACK)); }
-static void holds_beside(void) { hold(true, api_outside(STACK)); }
 static void holds_inside(void) { hold_inside(false); }
-static void holds_inside_beside(void) { hold_inside(true); }
 
 static void holds_in_thread(void)
 {
@@ -305,16 +300,16 @@ int main(void)
     if (!HANDLERS_MAY_COLLECT)
         tap_skip_all("ThreadSanitizer reports a handler that starts threads, and stops none whose handler runs");
     api_check_child(in_finalizer, NULL, "a handler that interrupts a finalizer is inside it: no other one runs");
-    api_check_child(in_disclaim, NULL, "likewise a disclaim procedure");
+    api_check_child_of(interrupt(begin_disclaim, 0), NULL, "likewise a disclaim procedure");
     api_check_child(beside_disclaim, NULL, "nor does another thread ask meanwhile");
-    api_check_child(in_finalizer_disarmed, NULL,
-                    "one that the kernel does not know of, but the collector was told: in a finalizer");
-    api_check_child(in_disclaim_disarmed, NULL, "and in a disclaim procedure");
+    api_check_child_of(interrupt(begin_finalizers, AUTODISARM),
+                       NULL, "one that the kernel does not know of, but the collector was told: in a finalizer");
+    api_check_child_of(interrupt(begin_disclaim, AUTODISARM), NULL, "and in a disclaim procedure");
     api_check_child(holds, NULL,
                     "a handler on a stack with SS_AUTODISARM collects: what it holds, and what it interrupted, lives");
-    api_check_child(holds_beside, NULL, "also when another thread collects");
+    api_check_child_of(hold(true, api_outside(STACK)), NULL, "also when another thread collects");
     api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
-    api_check_child(holds_inside_beside, NULL, "also when another thread collects");
+    api_check_child_of(hold_inside(true), NULL, "also when another thread collects");
     api_check_child(holds_in_thread, NULL, "and not only on the first thread");
     api_check_child(left_behind, NULL, "an alternate stack in a frame that is gone: what lies there now is left alone");
     return tap_done();

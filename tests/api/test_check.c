@@ -133,9 +133,5 @@ int main(void)
     GC_same_obj_print_proc = not_same;
     GC_is_visible_print_proc = not_visible;
     GC_is_valid_displacement_print_proc = not_valid;
-    check_same();
-    check_arithmetic();
-    check_visible();
-    check_displacement();
-    return tap_done();
+    return tap_all(check_same, check_arithmetic, check_visible, check_displacement);
 }

@@ -436,10 +436,5 @@ int main(void)
     }
     setenv("SGC_MODE", "stop", 1);
     GC_INIT();
-    check_collect();
-    check_disable();
-    check_stop();
-    check_expand();
-    check_settings();
-    return tap_done();
+    return tap_all(check_collect, check_disable, check_stop, check_expand, check_settings);
 }

@@ -302,9 +302,5 @@ int main(void)
         tap_skip("GC_pthread_clockjoin_np: ThreadSanitizer does not see that the thread is joined");
     else
         tap_ok(join_all(return_object, join_by_clock) && none_left(), "by GC_pthread_clockjoin_np");
-    check_failed_joins();
-    check_unseen_joins();
-    check_late_joiner();
-    check_vanished();
-    return tap_done();
+    return tap_all(check_failed_joins, check_unseen_joins, check_late_joiner, check_vanished);
 }

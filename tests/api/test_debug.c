@@ -442,16 +442,8 @@ int main(void)
     api_check_child(delayed_free, NULL, "GC_FINDLEAK_DELAY_FREE: writes to freed objects are reported");
     api_check_child(without_interior_pointers, NULL, "without interior pointers the header is no obstacle");
     GC_INIT();
-    check_shape();
-    check_kinds();
-    check_strings();
-    check_realloc();
-    check_guards();
-    check_addresses();
-    check_dead();
-    check_store();
-    check_finalizers();
-    check_memory();
+    tap_each(check_shape, check_kinds, check_strings, check_realloc, check_guards, check_addresses, check_dead,
+             check_store, check_finalizers, check_memory);
     if (api_on_sgc)
         check_size();
     return tap_done();

@@ -79,7 +79,6 @@ static void resumed(void)
     API_CHILD(nested == 0 && asked() >= OBJECTS - STRAYS);
 }
 
-/* The object that the procedure was called for is asked about again. */
 static void abandoned(void)
 {
     void *stack;

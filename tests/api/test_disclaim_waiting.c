@@ -176,7 +176,6 @@ static void at_once(GC_disclaim_proc proc, void *(*body)(void *))
     api_in_thread(body, NULL);
 }
 
-static void before_pages(void) { at_once(leave, no_new_page); }
 static void in_swept_pages(void) { at_once(allocates_first, found_though_swept); }
 
 /* ---- and when there is no procedure any more ---- */
@@ -234,18 +233,15 @@ static void freed_itself(void)
         API_CHILD(successor[i] == NULL || GC_base(successor[i]) == successor[i]);
 }
 
-static void freed_large(void) { bytes = 100000, freed_without(); }
-static void freed_itself_large(void) { bytes = 100000, freed_itself(); }
-
 int main(void)
 {
     api_check_child(little_memory, NULL, "the heap stays small when most objects are asked about");
-    api_check_child(before_pages, NULL, "who needs memory asks before it takes a new page");
+    api_check_child_of(at_once(leave, no_new_page), NULL, "who needs memory asks before it takes a new page");
     api_check_child(in_swept_pages, NULL, "and finds what has been freed in pages that were swept");
     api_check_child(freed_waiting, NULL, "objects that are freed while they wait");
     api_check_child(freed_without, NULL, "and whose kind has no procedure any more");
-    api_check_child(freed_large, NULL, "large ones");
+    api_check_child_of((bytes = 100000, freed_without()), NULL, "large ones");
     api_check_child(freed_itself, NULL, "an object that its procedure frees");
-    api_check_child(freed_itself_large, NULL, "a large one");
+    api_check_child_of((bytes = 100000, freed_itself()), NULL, "a large one");
     return tap_done();
 }

@@ -119,8 +119,5 @@ int main(void)
     api_check_child(dump_numbered, "dump 2: heap", "or the number of the last collection");
     api_check_child(dump_regions, "pages free", "GC_dump_regions lists regions");
     GC_INIT();
-    check_pages();
-    check_wide();
-    check_old_names();
-    return tap_done();
+    return tap_all(check_pages, check_wide, check_old_names);
 }

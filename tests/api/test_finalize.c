@@ -492,11 +492,6 @@ static void *make_pointer_free(void *unused)
 
 /* ---- mistakes ---- */
 
-static void bad_interior(void)
-{
-    GC_register_finalizer((char *)GC_malloc(64) + 16, note, NULL, NULL, NULL);
-}
-
 static void bad_freed(void)
 {
     void *p = GC_malloc(64);
@@ -525,7 +520,8 @@ static void good_child(void)
 
 static void check_mistakes(void)
 {
-    api_check_child(bad_interior, "16 bytes inside", "an address inside an object is reported");
+    api_check_child_of(GC_register_finalizer((char *)GC_malloc(64) + 16, note, NULL, NULL, NULL),
+                       "16 bytes inside", "an address inside an object is reported");
     api_check_child(bad_freed, "no object", "a freed object is reported");
     api_check_child(bad_invoke, "allocation lock", "invoking with the allocation lock held is reported");
     api_check_child(good_child, NULL, "finalizers work in the child of a fork");
@@ -545,17 +541,8 @@ int main(void)
     check_old();
     check_chain(GC_register_finalizer, "GC_register_finalizer");
     check_chain(GC_register_finalizer_ignore_self, "GC_register_finalizer_ignore_self");
-    check_cycles();
-    check_unreachable();
-    check_data();
-    check_resurrection();
-    check_jumps();
-    check_busy();
-    check_on_demand();
-    check_implicit();
-    check_await();
-    check_all();
-    check_free();
+    tap_each(check_cycles, check_unreachable, check_data, check_resurrection, check_jumps, check_busy,
+             check_on_demand, check_implicit, check_await, check_all, check_free);
     api_in_thread(make_pointer_free, NULL);
     collect_and_run();
     tap_ok(ran(0, COUNT), "pointer-free and large objects");

@@ -49,7 +49,6 @@ static void check_many(void)
     tap_ok(length(list, 100000, false) == 1, "a large object is a list of one");
 }
 
-/* A list that hangs in a root keeps its objects over collections. */
 static void check_list_lives(void)
 {
     static void *list;
@@ -151,12 +150,6 @@ static void check_bad(void) { }
 int main(void)
 {
     GC_INIT();
-    check_many();
-    check_list_lives();
-    check_by_kind();
-    check_words();
-    check_cons();
-    check_direct();
-    check_bad();
-    return tap_done();
+    return tap_all(check_many, check_list_lives, check_by_kind, check_words, check_cons, check_direct,
+                   check_bad);
 }

@@ -414,13 +414,6 @@ int main(void)
     GC_set_markers_count(2);
     GC_INIT();
     before = GC_get_push_other_roots();
-    check_kept();
-    check_dropped();
-    check_threads();
-    check_again();
-    check_written();
-    check_markers();
-    check_given_back();
-    check_set_late();
-    return tap_done();
+    return tap_all(check_kept, check_dropped, check_threads, check_again, check_written, check_markers,
+                   check_given_back, check_set_late);
 }

@@ -278,7 +278,6 @@ static void abort_on_oom(void)
     _exit(5);
 }
 
-/* With the status that programs exit with on bdwgc. */
 static void plain_abort_on_oom(void)
 {
     int status = -1;
@@ -362,11 +361,5 @@ int main(void)
         api_check_child(log_to_file, NULL, "GC_set_log_fd says where dumps go");
     }
     GC_INIT();
-    check_events();
-    check_thread_events();
-    check_start();
-    check_push();
-    check_resize();
-    check_oom_jump();
-    return tap_done();
+    return tap_all(check_events, check_thread_events, check_start, check_push, check_resize, check_oom_jump);
 }

@@ -43,7 +43,6 @@ static void report_in_handler(TEST_UNUSED int signal)
     report_anything();
 }
 
-/* Before the start, registered and not, in handlers, while the world runs and while it is stopped. */
 static void report_from_everywhere(void)
 {
     report_anything();
@@ -385,7 +384,6 @@ static void mark_some(void)
     API_CHILD(helped != NULL);
 }
 
-/* Other modes. */
 static void not_at_all(void)
 {
     GC_word before;

@@ -57,8 +57,6 @@ static int kind_of(GC_word descriptor, int add_size)
 
 static void no_procedure(void) { kept(kind_of(GC_MAKE_PROC(40, 0), 0)); }
 static void bitmap_and_size(void) { kept(kind_of((GC_word)1 << 60 | GC_DS_BITMAP, 1)); }
-static void between_words(void) { kept(kind_of(4 | GC_DS_PER_OBJECT, 0)); }
-static void endless(void) { kept(kind_of((GC_word)1 << 63, 0)); }
 
 static void reserved_procedure(void) { kept(kind_of(GC_MAKE_PROC(3, 0), 0)); }
 static void too_long(void) { second_word = 1 << 20, kept(kind_of(8 | GC_DS_PER_OBJECT, 0)); }
@@ -87,11 +85,6 @@ static void with_proc(GC_mark_proc proc, GC_word env)
     GC_INIT();
     kept(kind_of(GC_MAKE_PROC(GC_new_proc(proc), env), 0));
 }
-
-static void null_stack(void) { with_proc(returns, 0); }
-static void full_stack(void) { with_proc(returns, 1); }
-static void popped_stack(void) { with_proc(returns, 2); }
-static void odd_stack(void) { with_proc(returns, 3); }
 
 /* ---- pointers that are none: ignored by GC_mark_and_push, since any word may be given to it ---- */
 
@@ -147,7 +140,6 @@ static void entry(void *start, GC_word descriptor, GC_mark_proc proc)
     with_proc(proc, 0);
 }
 
-static void null_entry(void) { entry(NULL, 100, pushes_and_marks); }
 static void small_entry(void) { entry((void *)64, (GC_word)1 << 62 | GC_DS_BITMAP, pushes_and_marks); }
 
 static void free_entry(void)
@@ -158,8 +150,6 @@ static void free_entry(void)
 
 static void long_entry(void) { entry((void *)-1, 1 << 20, pushes); }
 static void lost_entry(void) { entry((void *)-1, GC_MAKE_PROC(40, 0), pushes); }
-static void uneven_entry(void) { entry((void *)-2, 100, pushes); }
-static void uneven_short(void) { entry((void *)-2, 4, pushes_and_marks); }
 static void uneven_procedure(void) { entry((void *)-2, GC_MAKE_PROC(40, 0), pushes); }
 
 /* Large enough to be split. */
@@ -170,8 +160,6 @@ static void uneven_large(void)
     entry((char *)root + 2, GC_MAKE_PROC(40, 0), pushes_and_marks);
 }
 
-static void foreign_entry(void) { entry(api_outside(4096), 4096, pushes_and_marks); }
-
 static stack pushes_foreign(GC_word *object, stack top, stack limit, GC_word env)
 {
     pushed.start = &object[3];
@@ -180,8 +168,6 @@ static stack pushes_foreign(GC_word *object, stack top, stack limit, GC_word env
     pushed.start = NULL;
     return top;
 }
-
-static void part_entry(void) { with_proc(pushes_foreign, 0); }
 
 /* ---- too many ---- */
 
@@ -210,8 +196,6 @@ static void procs_exhausted(void)
     API_CHILD(GC_new_proc_inner(returns) < GC_RESERVED_MARK_PROCS);
     kept(kind_of(GC_MAKE_PROC(GC_new_proc(returns), 0), 0));
 }
-
-static void null_proc(void) { with_proc(NULL, 0); }
 
 /* ---- calls at the wrong time, and sizes ---- */
 
@@ -256,35 +240,35 @@ int main(void)
 {
     api_check_child(no_procedure, "names a mark procedure that there is not", "a kind with a procedure that is not registered");
     api_check_child(bitmap_and_size, "the size can only be added to", "a size added to a bitmap");
-    api_check_child(between_words, "at a multiple of 8", "a descriptor between words");
-    api_check_child(endless, "no object is so long", "a length beyond all objects");
+    api_check_child_of(kept(kind_of(4 | GC_DS_PER_OBJECT, 0)), "at a multiple of 8", "a descriptor between words");
+    api_check_child_of(kept(kind_of((GC_word)1 << 63, 0)), "no object is so long", "a length beyond all objects");
     api_check_child(reserved_procedure, "names a mark procedure that there is not", "a reserved procedure that nobody has set");
     api_check_child(too_long, "is a length beyond the object's end", "a length beyond the object");
     api_check_child(far_away, "is where none can be", "a descriptor beyond the object");
     api_check_child(in_a_circle, "is where none can be", "a descriptor that leads to itself");
     api_check_child(odd_type, "is where none can be", "a first word that is no address of a type");
     api_check_child(small_type, "is where none can be", "a first word that is a small number");
-    api_check_child(null_stack, "returned something else", "a procedure that returns NULL");
-    api_check_child(full_stack, "returned something else", "a procedure that returns the limit");
-    api_check_child(popped_stack, "returned something else", "a procedure that pops");
-    api_check_child(odd_stack, "returned something else", "a procedure that returns half an entry");
+    api_check_child_of(with_proc(returns, 0), "returned something else", "a procedure that returns NULL");
+    api_check_child_of(with_proc(returns, 1), "returned something else", "a procedure that returns the limit");
+    api_check_child_of(with_proc(returns, 2), "returned something else", "a procedure that pops");
+    api_check_child_of(with_proc(returns, 3), "returned something else", "a procedure that returns half an entry");
     api_check_child(anything, NULL, "words that are no pointers are ignored");
-    api_check_child(null_entry, "where nothing can be", "a pushed NULL");
+    api_check_child_of(entry(NULL, 100, pushes_and_marks), "where nothing can be", "a pushed NULL");
     api_check_child(small_entry, "where nothing can be", "a pushed small number");
     api_check_child(free_entry, "where nothing can be", "pushed free memory");
     api_check_child(long_entry, "is a length beyond the object's end", "a pushed part that is too long");
     api_check_child(lost_entry, "names a mark procedure that there is not", "a pushed procedure that is not registered");
-    api_check_child(uneven_entry, NULL, "a pushed address between words");
-    api_check_child(uneven_short, NULL, "and less than a word from there");
+    api_check_child_of(entry((void *)-2, 100, pushes), NULL, "a pushed address between words");
+    api_check_child_of(entry((void *)-2, 4, pushes_and_marks), NULL, "and less than a word from there");
     api_check_child(uneven_procedure, "between two words", "a pushed procedure for such an address");
     api_check_child(uneven_large, "between two words", "likewise, in an object that is split");
-    api_check_child(foreign_entry, NULL, "memory outside the heap");
-    api_check_child(part_entry, NULL, "a part of the object");
+    api_check_child_of(entry(api_outside(4096), 4096, pushes_and_marks), NULL, "memory outside the heap");
+    api_check_child_of(with_proc(pushes_foreign, 0), NULL, "a part of the object");
     api_check_child(kinds_exhausted, "there are 16 kinds already", "too many kinds");
     api_check_child(siblings_exhausted, "GC_generic_malloc_uncollectable: there are 16 kinds already; NULL",
                     "no kind left for uncollectable objects");
     api_check_child(procs_exhausted, "there are 54 mark procedures already", "too many procedures");
-    api_check_child(null_proc, "GC_new_proc(NULL)", "no procedure");
+    api_check_child_of(with_proc(NULL, 0), "GC_new_proc(NULL)", "no procedure");
     api_check_child(outside, "called outside a mark procedure", "GC_mark_and_push outside");
     api_check_child(unknown_kind, "there is no kind 4", "a kind that nobody has made");
     api_check_child(sizes, NULL, "sizes 0 and too large");

@@ -357,16 +357,6 @@ static void check_answers(void)
     GC_reachable_here(q);
 }
 
-static void bad_object(void)
-{
-    API_CHILD(GC_general_register_disappearing_link(&outside->word[0], &wrong) == GC_NOT_FOUND);
-}
-
-static void bad_interior(void)
-{
-    API_CHILD(GC_register_long_link(&outside->word[0], (char *)GC_malloc(64) + 16) == GC_NOT_FOUND);
-}
-
 /* In a page, and to a table's leaf, where links have been registered before. */
 static void bad_beside_good(void)
 {
@@ -393,12 +383,6 @@ static void bad_word(void)
     GC_reachable_here(p);
 }
 
-static void bad_self(void)
-{
-    API_CHILD(GC_register_disappearing_link(&outside->word[0]) == GC_NOT_FOUND);
-}
-
-/* Links spread over much address space, until the system has no more for their tables. */
 static void no_memory(void)
 {
     struct rlimit limit = { 0, 0 };
@@ -415,11 +399,14 @@ static void no_memory(void)
 
 static void check_mistakes(void)
 {
-    api_check_child(bad_object, "not in the collector's heap", "an object that is none is reported");
-    api_check_child(bad_interior, "16 bytes inside", "an address inside an object is reported");
+    api_check_child_of(API_CHILD(GC_general_register_disappearing_link(&outside->word[0], &wrong) == GC_NOT_FOUND),
+                       "not in the collector's heap", "an object that is none is reported");
+    api_check_child_of(API_CHILD(GC_register_long_link(&outside->word[0], (char *)GC_malloc(64) + 16) == GC_NOT_FOUND),
+                       "16 bytes inside", "an address inside an object is reported");
     api_check_child(bad_beside_good, "no object at this address", "what is no object beside one is reported");
     api_check_child(bad_word, "multiple of 8", "a link that is no word is reported");
-    api_check_child(bad_self, "does not lie in an object", "the short form wants a link in the heap");
+    api_check_child_of(API_CHILD(GC_register_disappearing_link(&outside->word[0]) == GC_NOT_FOUND),
+                       "does not lie in an object", "the short form wants a link in the heap");
     api_check_child(no_memory, "no memory", "without memory nothing is registered");
 }
 
@@ -440,10 +427,5 @@ int main(void)
     tap_ok(wrong == 0, "a link to the object it lies in");
     check_reuse("freed", &wrong);
     check_reuse("moved", NULL);
-    check_used_pages();
-    check_target_reuse();
-    check_neighbours();
-    check_answers();
-    check_mistakes();
-    return tap_done();
+    return tap_all(check_used_pages, check_target_reuse, check_neighbours, check_answers, check_mistakes);
 }

@@ -211,9 +211,5 @@ static void check_many(void)
 int main(void)
 {
     GC_INIT();
-    check_pointers();
-    check_kinds();
-    check_structures();
-    check_many();
-    return tap_done();
+    return tap_all(check_pointers, check_kinds, check_structures, check_many);
 }

@@ -273,14 +273,6 @@ int main(void)
     check_churn("GC_malloc", GC_malloc);
     check_churn("GC_malloc_uncollectable", GC_malloc_uncollectable);
     check_churn("GC_malloc_atomic_uncollectable", GC_malloc_atomic_uncollectable);
-    check_sizes();
-    check_reclaimed_zero();
-    check_addresses();
-    check_realloc();
-    check_strings();
-    check_memalign();
-    check_posix_memalign();
-    check_many();
-    check_refusals();
-    return tap_done();
+    return tap_all(check_sizes, check_reclaimed_zero, check_addresses, check_realloc, check_strings,
+                   check_memalign, check_posix_memalign, check_many, check_refusals);
 }

@@ -65,20 +65,10 @@ static void check_dlopen(void)
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 
-static void print_error(void)
-{
-    GC_err_printf("an error: %d\n", 12);
-}
-
 static void print_plainly(void)
 {
     dup2(STDERR_FILENO, STDOUT_FILENO);
     GC_printf("plainly: %d\n", 14);
-}
-
-static void print_log(void)
-{
-    GC_log_printf("for the log: %d\n", 13);
 }
 
 static void *volatile kept;
@@ -92,11 +82,6 @@ static void print_placement(void)
 {
     GC_INIT();
     SGC_print_placement();
-}
-
-static void print_free_list(void)
-{
-    GC_print_free_list(1, 2);
 }
 
 static void *pushed;
@@ -221,18 +206,14 @@ int main(void)
     api_check_child(allow_first, NULL, "GC_allow_register_threads starts the collector");
     api_check_child(fork_takes_lock, "it is not made", "between GC_atfork_prepare and the other there is no collection");
     GC_INIT();
-    check_figures();
-    check_detach();
-    check_push();
-    check_stubborn();
-    check_dlopen();
-    api_check_child(print_error, "an error: 12", "GC_err_printf prints");
+    tap_each(check_figures, check_detach, check_push, check_stubborn, check_dlopen);
+    api_check_child_of(GC_err_printf("an error: %d\n", 12), "an error: 12", "GC_err_printf prints");
     api_check_child(write_snapshot, NULL, "SGC_write_heap_snapshot writes a file");
     api_check_child(print_placement, " memory node", "SGC_print_placement says how many memory nodes there are");
-    api_check_child(print_free_list, "free list of kind 1", "GC_print_free_list says that there is none");
+    api_check_child_of(GC_print_free_list(1, 2), "free list of kind 1", "GC_print_free_list says that there is none");
     api_check_child(print_plainly, "plainly: 14", "GC_printf prints");
     api_check_child(backtrace_described, "described by the test", "a kind's objects are described by the program");
-    api_check_child(print_log, "for the log: 13", "GC_log_printf prints");
+    api_check_child_of(GC_log_printf("for the log: %d\n", 13), "for the log: 13", "GC_log_printf prints");
     api_check_child(dump, "1 registered", "GC_dump_finalization tells of a finalizer");
     api_check_child(backtrace, "back pointers of", "GC_generate_random_backtrace tells of an object");
     return tap_done();

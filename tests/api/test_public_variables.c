@@ -121,7 +121,6 @@ static void grow_and_drop(void)
     GC_gcollect();
 }
 
-/* A heap of 100 MB is used whole, where 4 MB would do. */
 static void entire_heap(void)
 {
     GC_INIT();

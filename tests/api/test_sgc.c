@@ -22,20 +22,10 @@ static void init_once(void)
     GC_INIT();
 }
 
-static void init_by_default(void)
-{
-    API_CHILD(SGC_init(0, NULL) == 0 && GC_malloc(10) != NULL);
-}
-
 static void init_twice(void)
 {
     API_CHILD(SGC_init(1, NULL) == 0);
     API_CHILD(SGC_init(1, NULL) == EALREADY);
-}
-
-static void init_late(void)
-{
-    API_CHILD(GC_malloc(10) != NULL && SGC_init(1, NULL) == EALREADY);
 }
 
 static void init_negative(void)
@@ -194,20 +184,15 @@ static void check_listings(void)
 int main(void)
 {
     api_check_child(init_once, NULL, "SGC_init starts the collector");
-    api_check_child(init_by_default, NULL, "with 0 markers SGC decides");
+    api_check_child_of(API_CHILD(SGC_init(0, NULL) == 0 && GC_malloc(10) != NULL), NULL, "with 0 markers SGC decides");
     api_check_child(init_twice, "SGC_init", "a second call is refused");
-    api_check_child(init_late, "SGC_init", "so is one after an allocation");
+    api_check_child_of(API_CHILD(GC_malloc(10) != NULL && SGC_init(1, NULL) == EALREADY),
+                       "SGC_init", "so is one after an allocation");
     api_check_child(init_negative, "-1", "a negative number of markers is refused, and can be corrected");
     api_check_child(init_attributes, "NULL", "attributes are refused");
     api_check_child(init_many, "100000", "too many markers are reduced, with a message");
     setenv("SGC_DECAY_MS", "-1", 1);
     setenv("SGC_SHARE_PAGES", "off", 1);            /* a thread leaves its pages as free ones only */
     GC_INIT();
-    check_collections();
-    check_memory();
-    check_pages();
-    check_threads();
-    check_sizes();
-    check_listings();
-    return tap_done();
+    return tap_all(check_collections, check_memory, check_pages, check_threads, check_sizes, check_listings);
 }

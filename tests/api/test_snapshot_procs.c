@@ -2,7 +2,7 @@
 /*
  * Heap snapshots of programs with mark procedures: what is reachable in the file is what the very same collection has marked,
  * whatever a procedure pushes, marks by hand and leaves out.  Also: mark/noted.c, mark/descriptor.c and
- * gc/snapshot/write.c.
+ * gc/snapshot/snapshot.c.
  */
 #define GC_THREADS
 #include "sgc.h"
@@ -425,7 +425,6 @@ static void try_all(const char *option, const char *value)
 
 int main(void)
 {
-    tap_plan(0);
     folder_make();
     try_all(NULL, "");
     try_all("GC_ALL_INTERIOR_POINTERS", "0");

@@ -157,13 +157,6 @@ static void check_time(void)
 int main(void)
 {
     GC_INIT();
-    check_allocation();
-    check_free();
-    check_uncollectable();
-    check_heap();
-    check_returned();
-    check_prof_stats();
-    check_under_lock();
-    check_time();
-    return tap_done();
+    return tap_all(check_allocation, check_free, check_uncollectable, check_heap, check_returned,
+                   check_prof_stats, check_under_lock, check_time);
 }

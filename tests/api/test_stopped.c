@@ -191,14 +191,9 @@ static void end(void)
     API_CHILD(stands());
 }
 
-static void dumped(void) { with_stopped(dump); }
 static void ended(void) { with_stopped(end); }
-static void create_stopped(void) { with_stopped(create); }
-static void join_stopped(void) { with_stopped(join); }
-static void detach_stopped(void) { with_stopped(detach); }
 static void unregister_stopped(void) { with_stopped(unregister); }
 
-/* A mistake that ends the program, and is called what it is; a child of its own sees the end. */
 static void allocate_stopped(void)
 {
     int status = -1;
@@ -217,9 +212,9 @@ static void allocate_stopped(void)
 
 static void refused(void)
 {
-    api_check_child(create_stopped, "GC_pthread_create: called by", "a thread is not created");
-    api_check_child(join_stopped, "GC_pthread_join: called by", "nor waited for");
-    api_check_child(detach_stopped, "GC_pthread_detach: called by", "nor detached");
+    api_check_child_of(with_stopped(create), "GC_pthread_create: called by", "a thread is not created");
+    api_check_child_of(with_stopped(join), "GC_pthread_join: called by", "nor waited for");
+    api_check_child_of(with_stopped(detach), "GC_pthread_detach: called by", "nor detached");
     api_check_child(unregister_stopped, "GC_unregister_my_thread: called by", "nor is one's own registration ended");
     api_check_child(allocate_stopped, "by a thread that holds the world stopped", "allocation is not taken for a handler's");
 }
@@ -264,7 +259,7 @@ int main(void)
         snprintf(text, sizeof(text), "in a collection: %s", name[i]);
         api_check_child(in_collection, NULL, text);
     }
-    api_check_child(dumped, "static data", "with the world stopped by hand: dumps");
+    api_check_child_of(with_stopped(dump), "static data", "with the world stopped by hand: dumps");
     api_check_child(ended, NULL, "and the end");
     refused();
     return tap_done();

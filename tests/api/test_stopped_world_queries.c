@@ -184,9 +184,5 @@ int main(void)
 {
     tap_plan(11);
     GC_INIT();
-    check_one_thread();
-    check_exactly();
-    check_threads();
-    check_stopped();
-    return tap_done();
+    return tap_all(check_one_thread, check_exactly, check_threads, check_stopped);
 }

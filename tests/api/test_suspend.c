@@ -157,7 +157,6 @@ static void check_stands_still(void)
     tap_ok(finish(&w), "and its object was never touched");
 }
 
-/* Suspended at any moment of what it does, it must hold up nobody. */
 static void check_moments(void (*step)(struct worker *w), const char *what)
 {
     struct worker w[WORKERS];
@@ -480,7 +479,6 @@ static void suspend_ended(void)
     API_CHILD(!GC_is_thread_suspended(thread));
 }
 
-/* Nobody can ask for it any more. */
 static void suspend_joined(void)
 {
     pthread_t thread;
@@ -517,9 +515,7 @@ int main(void)
         tap_skip("threads that ask the loader get no signal there");
     else
         check_moments(ask_loader, "ask the loader");
-    check_waiting_for_lock();
-    check_self();
-    check_blocked();
+    tap_each(check_waiting_for_lock, check_self, check_blocked);
     if (TEST_SANITIZED)
         tap_skip("a sanitizer loses track of a thread that is cancelled inside sem_wait");
     else

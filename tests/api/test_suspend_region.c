@@ -271,9 +271,6 @@ static void interrupt_thread(bool in_region)
     GC_pthread_join(thread, NULL);
 }
 
-static void interrupted_in_region(void) { interrupt_thread(true); }
-static void interrupted_foreign(void) { interrupt_thread(false); }
-
 /* ---- threads of the collector's own ---------------------------------------------------------- */
 
 static int count_threads(void)
@@ -312,15 +309,13 @@ int main(void)
 {
     if (!TEST_SANITIZED) {
         api_check_child(started_before, NULL, "threads of the collector's own are started before one is suspended");
-        api_check_child(interrupted_in_region, NULL, "a handler that asks, too, in a region");
-        api_check_child(interrupted_foreign, NULL, "and on a thread that is not registered");
+        api_check_child_of(interrupt_thread(true), NULL, "a handler that asks, too, in a region");
+        api_check_child_of(interrupt_thread(false), NULL, "and on a thread that is not registered");
     }
     GC_INIT();
     sem_init(&inside, 0, 0);
     sem_init(&leave, 0, 0);
     check_region(hold_asking, 100 * ROUNDS, "resuming and asking");
     check_region(hold_suspending, 2 * ROUNDS, "suspending");
-    check_self();
-    check_lock();
-    return tap_done();
+    return tap_all(check_self, check_lock);
 }

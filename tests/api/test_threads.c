@@ -42,7 +42,6 @@ static void check_create(void)
     tap_ok(GC_pthread_join(pthread_self(), NULL) == EDEADLK, "errors are those of pthread_join");
 }
 
-/* The result of a thread that is over and not joined is kept. */
 static void check_result_kept(void)
 {
     pthread_t thread[10];
@@ -458,18 +457,7 @@ int main(void)
     GC_INIT();
     sem_init(&ready, 0, 0);
     sem_init(&proceed, 0, 0);
-    check_create();
-    check_result_kept();
-    check_detach();
-    check_stack_roots();
-    check_register();
-    check_free_unregistered();
-    check_nesting();
-    check_blocking();
-    check_cancel();
-    check_mask();
-    check_lock();
-    check_stop_world();
-    check_made_blocked();
-    return tap_done();
+    return tap_all(check_create, check_result_kept, check_detach, check_stack_roots, check_register,
+                   check_free_unregistered, check_nesting, check_blocking, check_cancel, check_mask, check_lock,
+                   check_stop_world, check_made_blocked);
 }

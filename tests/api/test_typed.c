@@ -325,12 +325,9 @@ static void with_descriptor(GC_descr d, size_t size)
     API_CHILD(api_alive(kept, 1) == 1);
 }
 
-static void null_bitmap(void) { with_descriptor(GC_make_descriptor(NULL, 3), 24); }
 static void overlong(void) { with_descriptor(GC_make_descriptor(&two_bits, half), 24); }
 static void odd_elements(void) { with_descriptor(GC_make_descriptor(&two_bits, 3), 27); }
 static void no_such_layout(void) { with_descriptor(GC_MAKE_PROC(63, 123456), 240); }
-static void no_array(void) { with_descriptor(GC_MAKE_PROC(62, 0), 24); }
-static void no_such_procedure(void) { with_descriptor(GC_MAKE_PROC(40, 1), 24); }
 static void too_long(void) { nonsense = 1 << 20; start(); root = GC_malloc_explicitly_typed(100, 1 << 20); GC_gcollect(); }
 
 static void nothing_wrong(void)
@@ -342,12 +339,12 @@ static void nothing_wrong(void)
 
 static void bad_input(void)
 {
-    api_check_child(null_bitmap, "there is no bitmap", "NULL for a bitmap");
+    api_check_child_of(with_descriptor(GC_make_descriptor(NULL, 3), 24), "there is no bitmap", "NULL for a bitmap");
     api_check_child(overlong, "no object has so many words", "a bitmap that is too long");
     api_check_child(odd_elements, "a multiple of 8 is expected", "elements without a place for pointers");
     api_check_child(no_such_layout, "GC_make_descriptor never returned it", "a number that no layout has");
-    api_check_child(no_array, "is no descriptor", "the descriptor of an array");
-    api_check_child(no_such_procedure, "names a mark procedure", "a procedure that there is not");
+    api_check_child_of(with_descriptor(GC_MAKE_PROC(62, 0), 24), "is no descriptor", "the descriptor of an array");
+    api_check_child_of(with_descriptor(GC_MAKE_PROC(40, 1), 24), "names a mark procedure", "a procedure that there is not");
     api_check_child(too_long, "a length beyond the object's end", "a length beyond the object");
     api_check_child(nothing_wrong, NULL, "no bits, no bytes");
 }

@@ -180,7 +180,6 @@ static int beside_malloc(void)
     return 0;
 }
 
-/* Nothing that was mapped before stands in the way of the program, or of its threads, when a limit comes. */
 static int comes_later(void)
 {
     void *bytes;
@@ -196,7 +195,6 @@ static int comes_later(void)
     return filled((uintptr_t)bytes, 40);
 }
 
-/* And the heap keeps to it. */
 static int holds_later(void)
 {
     start();
@@ -330,8 +328,5 @@ int main(void)
     child_ok(comes_later, "so has it when the limit comes later");
     child_ok(holds_later, "to which the heap keeps");
     child_ok(forks, "children, too");
-    test_modes();
-    test_told();
-    test_start();
-    return tap_done();
+    return tap_all(test_modes, test_told, test_start);
 }

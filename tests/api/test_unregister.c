@@ -228,10 +228,7 @@ int main(void)
 {
     GC_INIT();
     GC_allow_register_threads();
-    check_suspended();
-    check_bouncing();
-    check_detached();
-    check_result();
+    tap_each(check_suspended, check_bouncing, check_detached, check_result);
     api_check_child(unregisters_in_finalizers, "called by a finalizer or an expiry procedure",
                     "a finalizer keeps its thread registered");
     return tap_done();

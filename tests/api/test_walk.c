@@ -182,9 +182,5 @@ int main(void)
     setenv("SGC_MODE", "stop", 1);
     api_check_child(print_chain, "in a root", "GC_print_backtrace prints the way from a root");
     GC_INIT();
-    check_walk();
-    check_back_pointers();
-    check_random();
-    check_marks();
-    return tap_done();
+    return tap_all(check_walk, check_back_pointers, check_random, check_marks);
 }

@@ -343,15 +343,11 @@ static void check_typed(void)
 
 static void *asked;
 
-static void why(void)
-{
-    API_CHILD(SGC_why_live(asked) == (GC_is_heap_ptr(asked) ? SGC_HELD_NO_OBJECT : SGC_HELD_NOT_HEAP));
-}
-
 static void check_none(void *address, const char *message, const char *name)
 {
     asked = address;
-    api_check_child(why, message, name);
+    api_check_child_of(API_CHILD(SGC_why_live(asked) == (GC_is_heap_ptr(asked) ? SGC_HELD_NO_OBJECT : SGC_HELD_NOT_HEAP)),
+                       message, name);
     asked = NULL;               /* which would hold the next object there */
 }
 
@@ -381,14 +377,8 @@ int main(void)
 
     GC_INIT();
     GC_exclude_static_roots(&way, &way + 1);
-    check_static();
-    check_added();
-    check_threads();
-    check_own_stack();
-    check_uncollectable();
-    check_finalization();
-    check_chain();
-    check_typed();
+    tap_each(check_static, check_added, check_threads, check_own_stack, check_uncollectable, check_finalization,
+             check_chain, check_typed);
     check_none(NULL, "is not in the collector's heap", "NULL is told");
     check_none(&in_static, "is not in the collector's heap", "so is an address outside the heap");
     freed = GC_malloc(100);

@@ -139,7 +139,6 @@ static void check_doubles(void)
     }
 }
 
-/* A slot that was never handed out. */
 static void check_never_used(void)
 {
     char *object = GC_malloc(1000);
@@ -250,12 +249,7 @@ int main(void)
     check_addresses(100, "small");
     check_addresses(10000, "larger");
     check_addresses(1000000, "large");
-    check_doubles();
-    check_never_used();
-    check_alignment();
-    check_settings();
-    check_late();
-    check_unregistered();
+    tap_each(check_doubles, check_never_used, check_alignment, check_settings, check_late, check_unregistered);
     GC_gcollect();
     tap_ok(SGC_check() == 0, "after all of this the heap is in order");
     return tap_done();

@@ -22,3 +22,18 @@ report() {
     tap_check $? "$1"
     [ -z "$2" ] || printf '%s\n' "$2" | sed 's/^/# /'
 }
+
+# figure NAME: the one of that name in $output, which a program has printed.
+figure() { printf '%s\n' "$output" | sed -n "s/^$1 \([^ ]*\).*/\1/p"; }
+
+# refused PATTERN NAME ARGS...: the script's run, which writes to $scratch/out, ends with status 2,
+# has the pattern in its message, which is in $output, and has written nothing.
+refused() {
+    pattern=$1 name=$2
+    shift 2
+    run "$@"
+    status=$?
+    [ $status -eq 2 ] && [ ! -e "$scratch/out" ]
+    tap_check $? "$name: refused (status $status)"
+    tap_match "$output" "$pattern" "$name: says why"
+}

@@ -5,7 +5,7 @@
  *     tap_plan(2);
  *     tap_ok(p != NULL, "malloc(%d) returns memory", n);
  *     tap_ok(GC_base(p) == p, "and its base is itself");
- *     return tap_done();
+ *     return tap_all(test_sizes, test_frees);         calls these, and says how it went
  *
  * Each check must be able to fail: write down what would have to be wrong for its condition to be
  * false, and where that is not obvious, plant it once and see the line turn to "not ok".  A check
@@ -106,5 +106,15 @@ TEST_UNUSED static int tap_done(void)
     bool complete = tap_state.planned == 0 || tap_state.planned == tap_state.run;
     return complete && tap_state.run > 0 && tap_state.failed == 0 ? 0 : 1;
 }
+
+TEST_UNUSED static void tap_call(void (*const *check)(void))
+{
+    while (*check != NULL)
+        (*check++)();
+}
+
+/* Calls these functions, one after the other; with tap_all nothing is left to do then. */
+#define tap_each(...) tap_call((void (*const[])(void)){ __VA_ARGS__, NULL })
+#define tap_all(...) (tap_each(__VA_ARGS__), tap_done())
 
 #endif

@@ -131,8 +131,5 @@ int main(void)
     nodes_need_several();
     test_balanced(by_default, "by default");
     test_balanced(balanced, "balanced");
-    test_local();
-    test_interleaved();
-    test_off();
-    return tap_done();
+    return tap_all(test_local, test_interleaved, test_off);
 }

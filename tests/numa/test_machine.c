@@ -132,7 +132,5 @@ int main(void)
         test_distances(asked + strcspn(asked, "/") + (strchr(asked, '/') != NULL));
         test_huge_pages();
     }
-    test_first_touch();
-    test_policies();
-    return tap_done();
+    return tap_all(test_first_touch, test_policies);
 }

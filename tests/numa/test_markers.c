@@ -173,7 +173,6 @@ static int bound_to_cores(void)
     return n >= processors() - 1 ? 0 : 3;
 }
 
-/* With the processors of the last node that has some, less than all. */
 static int confined(void)
 {
     int last = nodes.count - 1, n;

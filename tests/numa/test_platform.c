@@ -159,9 +159,7 @@ int main(void)
     test_nodes();
     for (int i = 0; i < topology.nodes; i++)
         test_preferred(i);
-    test_interleaved();
-    test_here();
-    test_bound();
+    tap_each(test_interleaved, test_here, test_bound);
     child_ok(refused, "a filter of system calls: it is said that nothing is placed, and memory can be used");
     return tap_done();
 }

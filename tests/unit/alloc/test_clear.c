@@ -167,7 +167,6 @@ static int clear_in_child(void)
     return count_marks() == 0 ? 0 : 1;
 }
 
-/* The helper that had taken an arena does not exist in the child. */
 static void test_fork(void)
 {
     pthread_t thread;
@@ -227,12 +226,7 @@ int main(void)
     heap_start((size_t)2 * ARENAS * SGC_ARENA, 0, false);
     for (int i = 0; i < OBJECTS; i++)
         object[i] = heap_alloc(sgc_self, i % 3 == 0 ? 70000 : i % 3 == 1 ? 21840 : 64, SGC_KIND_POINTER_FREE);
-    test_whole();
-    test_pieces();
-    test_words();
-    test_swept();
-    test_shared();
-    test_fork();
+    tap_each(test_whole, test_pieces, test_words, test_swept, test_shared, test_fork);
     child_ok(take_one_late, "who comes too late for one clearing takes part in the next");
     sgc_heap_check();
     return tap_done();

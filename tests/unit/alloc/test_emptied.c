@@ -242,15 +242,6 @@ int main(void)
     cls = sgc_class_for(BYTES / SGC_GRANULE);
     if (sgc_size_classes.of[cls].per_page != PER_PAGE)
         tap_bail("%d objects of %d bytes were expected in a page", PER_PAGE, BYTES);
-    test_leave();
-    test_expected();
-    test_forgotten();
-    test_figures();
-    test_give_up();
-    test_count();
-    test_after_flip();
-    test_marking();
-    test_cycle_between();
-    test_thread_end();
-    return tap_done();
+    return tap_all(test_leave, test_expected, test_forgotten, test_figures, test_give_up, test_count,
+                   test_after_flip, test_marking, test_cycle_between, test_thread_end);
 }

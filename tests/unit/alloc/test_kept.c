@@ -54,7 +54,6 @@ static void test_phases(bool drops)
     test_sizes("two sizes in turns", 6, turns, drops);
 }
 
-/* A large object is made of what was freed. */
 static void test_span(void)
 {
     struct phases p = phases_begin(cache, false);
@@ -203,11 +202,5 @@ int main(void)
     cache = sgc_self;
     test_phases(false);
     test_phases(true);
-    test_span();
-    test_in_vain();
-    test_sparse();
-    test_marking();
-    test_consumer();
-    test_threads();
-    return tap_done();
+    return tap_all(test_span, test_in_vain, test_sparse, test_marking, test_consumer, test_threads);
 }

@@ -334,9 +334,5 @@ int main(void)
     test_claimed(repair, KIND, "repaired");
     test_claimed(end, KIND, "ended");
     test_claimed(end, SGC_KIND_UNCOLLECTABLE, "ended, uncollectable");
-    test_caches();
-    test_cancel();
-    test_fork();
-    test_check();
-    return tap_done();
+    return tap_all(test_caches, test_cancel, test_fork, test_check);
 }

@@ -7,7 +7,6 @@
 
 static struct sgc_cache *cache;
 
-/* Each byte of an object leads to it. */
 static void test_small(void)
 {
     int wrong = 0;
@@ -130,11 +129,5 @@ int main(void)
 {
     heap_start((size_t)64 << 20, 0, false);
     cache = sgc_self;
-    test_nothing();
-    test_small();
-    test_page_end();
-    test_span();
-    test_allocated();
-    test_inside();
-    return tap_done();
+    return tap_all(test_nothing, test_small, test_page_end, test_span, test_allocated, test_inside);
 }

@@ -60,7 +60,6 @@ static void test_fragments(void)
     sgc_heap_check();
 }
 
-/* Without a limit, a mutator that needs pages takes dead ones before fresh ones. */
 static void test_sweeps_first(void)
 {
     size_t heap;
@@ -81,8 +80,5 @@ int main(void)
 {
     heap_start((size_t)64 << 20, (size_t)LIMIT * SGC_PAGE, false);
     cache = sgc_self;
-    test_limit();
-    test_fragments();
-    test_sweeps_first();
-    return tap_done();
+    return tap_all(test_limit, test_fragments, test_sweeps_first);
 }

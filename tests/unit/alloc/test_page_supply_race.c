@@ -122,26 +122,17 @@ static int race_on_nodes(enum sgc_page_policy policy, size_t limit)
     return race(policy, limit) == 0 && sgc_heap.homes == 4 && sgc_aw_load(&sgc_pool.far) != 0 ? 0 : 5;
 }
 
-static int race_nodes(void) { return race_on_nodes(SGC_POLICY_LPS, 0); }
-static int race_nodes_ps(void) { return race_on_nodes(SGC_POLICY_PS, 0); }
-static int race_nodes_limit(void) { return race_on_nodes(SGC_POLICY_AL, 60); }
-static int race_ps(void) { return race(SGC_POLICY_PS, 0); }
-static int race_al(void) { return race(SGC_POLICY_AL, 0); }
-static int race_lps(void) { return race(SGC_POLICY_LPS, 0); }
-static int race_limit(void) { return race(SGC_POLICY_LPS, 60); }
-static int race_al_limit(void) { return race(SGC_POLICY_AL, 60); }
-
 #define EACH ": no page in two hands, every page accounted for"
 
 int main(void)
 {
-    child_ok(race_ps, "PS" EACH);
-    child_ok(race_al, "AL" EACH);
-    child_ok(race_lps, "LPS(2)" EACH);
-    child_ok(race_limit, "LPS(2) at the limit" EACH);
-    child_ok(race_al_limit, "AL at the limit" EACH);
-    child_ok(race_nodes, "four nodes, LPS(2)" EACH);
-    child_ok(race_nodes_ps, "four nodes, PS" EACH);
-    child_ok(race_nodes_limit, "four nodes, AL at the limit" EACH);
+    child_ok_of(race(SGC_POLICY_PS, 0), "PS" EACH);
+    child_ok_of(race(SGC_POLICY_AL, 0), "AL" EACH);
+    child_ok_of(race(SGC_POLICY_LPS, 0), "LPS(2)" EACH);
+    child_ok_of(race(SGC_POLICY_LPS, 60), "LPS(2) at the limit" EACH);
+    child_ok_of(race(SGC_POLICY_AL, 60), "AL at the limit" EACH);
+    child_ok_of(race_on_nodes(SGC_POLICY_LPS, 0), "four nodes, LPS(2)" EACH);
+    child_ok_of(race_on_nodes(SGC_POLICY_PS, 0), "four nodes, PS" EACH);
+    child_ok_of(race_on_nodes(SGC_POLICY_AL, 60), "four nodes, AL at the limit" EACH);
     return tap_done();
 }

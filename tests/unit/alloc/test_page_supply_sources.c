@@ -4,7 +4,7 @@
  * goes back and when it leaves it, and that nobody is refused a page while somebody has a free one.  Each case has
  * a heap of its own, in a child.
  */
-#include "alloc/pages/page_lists.h"
+#include "alloc/pages/pool.h"
 #include "alloc/pages/live_pages.h"
 #include "alloc/page_supply.h"
 #include "tests/lib/child.h"
@@ -135,7 +135,6 @@ static int in_order(void)
     return sgc_free_list_count(a->id) == (current->remote == 0 ? 3 : 0) ? 0 : 4;
 }
 
-/* What spans use is no thread's consumption. */
 static int spans_apart(void)
 {
     bool zero;
@@ -221,7 +220,6 @@ static int victims(void)
     return is(sources(a, 7), "ooooooF") && figures.remote == 33 ? 0 : 3;
 }
 
-/* The lowest of the pages given is taken first. */
 static int lowest_first(void)
 {
     uint32_t page[8];
@@ -310,7 +308,6 @@ static int owner_ends(void)
     return is(sources(a, 3), "NNN") && figures.remote == 0 ? 0 : 2;
 }
 
-/* What has no contents is on no list. */
 static int decayed(void)
 {
     uint32_t page[6];
@@ -358,7 +355,6 @@ static int first_users(void)
     return foreign() == 4 && figures.taken[SGC_SOURCE_FRESH] == 8 ? 0 : 4;
 }
 
-/* A page that b made ready and never used has no first user. */
 static int never_used(void)
 {
     struct sgc_taken taken;
@@ -394,7 +390,6 @@ static int pages_of_spans(void)
 
 /* ---- what the sweeper finds empty ---- */
 
-/* Objects of one thread, all dead; another thread sweeps. */
 static int swept_by_another(void)
 {
     start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
@@ -422,7 +417,6 @@ static int swept_orphans(void)
     return is(sources(a, 5), "NNNNN") ? 0 : 2;
 }
 
-/* Who needs a page sweeps its own first, though the other's come first in number. */
 static int own_swept_first(void)
 {
     start(SGC_POLICY_LPS, 2 * SGC_K_ONE, 0);
@@ -481,7 +475,6 @@ static int maxima(void)
     return figures.max_live == 4 ? 0 : 4;      /* orphans are not counted twice */
 }
 
-/* Turns: the u_i add up to more than l. */
 static int maxima_in_turns(void)
 {
     static char *keep[3 * 6];

@@ -201,12 +201,6 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
-    test_as_many();
-    test_own();
-    test_forgotten();
-    test_near_limit();
-    test_adopted();
-    test_own_and_adopted();
-    test_found_twice();
-    return tap_done();
+    return tap_all(test_as_many, test_own, test_forgotten, test_near_limit, test_adopted, test_own_and_adopted,
+                   test_found_twice);
 }

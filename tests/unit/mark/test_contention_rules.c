@@ -99,24 +99,21 @@ static void test_root(void)
 
 static double *parameter(struct problem *p, int which)
 {
-    double *const all[] = { &p->node[0].requests[SGC_MISS_READ],
-                            &p->node[0].requests[SGC_MISS_RMW],
-                            &p->node[0].latency_ns[SGC_MISS_READ],
-                            &p->node[0].latency_ns[SGC_MISS_RMW],
-                            &p->memory.occupancy_ns[SGC_MISS_READ],
-                            &p->memory.occupancy_ns[SGC_MISS_RMW],
-                            &p->computing_ns,
-                            &p->memory.abreast };
+    double *const all[] = {
+        &p->node[0].requests[SGC_MISS_READ], &p->node[0].requests[SGC_MISS_RMW], &p->node[0].latency_ns[SGC_MISS_READ],
+        &p->node[0].latency_ns[SGC_MISS_RMW], &p->memory.occupancy_ns[SGC_MISS_READ], &p->memory.occupancy_ns[SGC_MISS_RMW],
+        &p->computing_ns, &p->memory.abreast,
+    };
 
     return all[which];
 }
 
 static void test_monotone(void)
 {
-    static const char *const names[] = { "reads",        "read-modify-writes",
-                                         "M_1 of reads", "M_1 of read-modify-writes",
-                                         "S_O of reads", "S_O of read-modify-writes",
-                                         "computing",    "processors" };
+    static const char *const names[] = {
+        "reads", "read-modify-writes", "M_1 of reads", "M_1 of read-modify-writes", "S_O of reads", "S_O of read-modify-writes",
+        "computing", "processors",
+    };
     struct problem p;
 
     for (int which = 0; which < 8; which++) {
@@ -176,37 +173,13 @@ struct curve {
 };
 
 static const struct curve curves[] = {
-    { "E10K, t = 200",
-      200,
-      560,
-      560,
-      250,
-      1.0 / 16,
-      16,
+    { "E10K, t = 200", 200, 560, 560, 250, 1.0 / 16, 16,
       { { 8, 7.5 }, { 16, 14.1 }, { 32, 24.2 }, { 48, 30.7 }, { 60, 34.0 }, { 128, 41.9 } } },
-    { "E10K, t = 384",
-      384,
-      560,
-      560,
-      250,
-      1.0 / 16,
-      16,
+    { "E10K, t = 384", 384, 560, 560, 250, 1.0 / 16, 16,
       { { 8, 7.7 }, { 16, 14.7 }, { 32, 26.5 }, { 48, 35.1 }, { 60, 39.8 }, { 128, 51.3 } } },
-    { "E10K, t = 600",
-      600,
-      560,
-      560,
-      250,
-      1.0 / 16,
-      16,
+    { "E10K, t = 600", 600, 560, 560, 250, 1.0 / 16, 16,
       { { 8, 7.8 }, { 16, 15.2 }, { 32, 28.3 }, { 48, 38.8 }, { 60, 45.0 }, { 128, 61.8 } } },
-    { "O2K, t = 940, 80 percent at one node",
-      940,
-      270,
-      650,
-      230,
-      0.8,
-      1,
+    { "O2K, t = 940, 80 percent at one node", 940, 270, 650, 230, 0.8, 1,
       { { 8, 4.7 }, { 16, 5.9 }, { 32, 6.3 }, { 48, 6.4 }, { 64, 6.5 }, { 64, 6.5 } } },
 };
 
@@ -280,11 +253,5 @@ static void test_enough(void)
 
 int main(void)
 {
-    test_root();
-    test_monotone();
-    test_thesis();
-    test_curves();
-    test_shared();
-    test_enough();
-    return tap_done();
+    return tap_all(test_root, test_monotone, test_thesis, test_curves, test_shared, test_enough);
 }

@@ -54,7 +54,6 @@ static void test_where(void)
     heap_unmark();
 }
 
-/* Interior pointers off: of words in the heap those count that lead to a first byte, also when the span is marked already. */
 static void test_first_bytes(const struct sgc_mark_config *config)
 {
     static void *words[REPEATED];
@@ -151,8 +150,7 @@ int main(void)
     no_interior.interior_pointers = false;
     heap_start((size_t)2 << 30, 0, false);
     make_spans();
-    test_where();
-    test_sift();
+    tap_each(test_where, test_sift);
     test_none_is_lost(&HEAP_MARK, true, "pointers into all pages");
     test_first_bytes(&no_interior);
     test_none_is_lost(&no_interior, false, "interior pointers off");

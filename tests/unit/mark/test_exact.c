@@ -385,15 +385,8 @@ int main(void)
     cache = sgc_self;
     other = heap_cache();
     make_live();
-    test_never_used();
-    test_unswept();
-    test_claimed();
-    test_freed_cached();
-    test_freed();
-    test_freed_remotely();
-    test_freed_of_orphans();
-    test_pool();
-    test_stale_words();
+    tap_each(test_never_used, test_unswept, test_claimed, test_freed_cached, test_freed,
+             test_freed_remotely, test_freed_of_orphans, test_pool, test_stale_words);
     sgc_heap_check();
     return tap_done();
 }

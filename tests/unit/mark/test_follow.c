@@ -60,7 +60,6 @@ static void test_sides(void)
     tap_ok(scanned.sides == CELLS && scanned.objects == 2 * CELLS, "so is what has (%zu)", scanned.objects);
 }
 
-/* Two cells lead to the same object, a third to the inside of it. */
 static void test_twice(void)
 {
     struct seen seen;
@@ -128,7 +127,6 @@ static void test_large_sides(void)
     tap_ok(wrong == 0, "of any size (%zu sizes wrong)", wrong);
 }
 
-/* The list goes on by what is not followed at once. */
 static void test_left_behind(void)
 {
     struct seen seen;
@@ -173,13 +171,8 @@ int main(void)
 {
     heap_start((size_t)1 << 30, 0, false);
     config = HEAP_MARK;
-    test_sides();
-    test_twice();
-    test_freed();
-    test_starts();
-    test_large_sides();
-    test_left_behind();
-    test_described();
+    tap_each(test_sides, test_twice, test_freed, test_starts, test_large_sides, test_left_behind,
+             test_described);
     sgc_heap_check();
     return tap_done();
 }

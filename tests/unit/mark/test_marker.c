@@ -408,10 +408,7 @@ int main(void)
     test_graphs();
     test_graph_starts();
     free_uncollectable();
-    test_small_stack();
-    test_denied_commit();
-    test_abandon();
-    test_batches();
+    tap_each(test_small_stack, test_denied_commit, test_abandon, test_batches);
     sgc_heap_check();
     return tap_done();
 }

@@ -538,11 +538,7 @@ int main(void)
 {
     heap_start((size_t)2 << 30, 0, false);
     make_teams();
-    test_graphs();
-    test_shapes();
-    test_late();
-    test_assistants();
-    test_steps();
+    tap_each(test_graphs, test_shapes, test_late, test_assistants, test_steps);
     test_left(false);
     test_left(true);
     test_no_room();

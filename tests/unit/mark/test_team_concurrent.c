@@ -360,7 +360,6 @@ static void test_helpers(void)
     tap_ok(called == 0, "and are not called before");
 }
 
-/* However long it takes. */
 static void test_not_called(void)
 {
     struct stops never = { .every = 0 };
@@ -446,14 +445,9 @@ int main(void)
     make_helped();
     test_graphs();
     free_uncollectable();
-    test_shapes();
-    test_large();
-    test_flagged_page();
-    test_helpers();
+    tap_each(test_shapes, test_large, test_flagged_page, test_helpers);
     free_uncollectable();
-    test_not_called();
-    test_abandon();
-    test_limit();
+    tap_each(test_not_called, test_abandon, test_limit);
     sgc_heap_check();
     return tap_done();
 }

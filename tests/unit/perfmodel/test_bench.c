@@ -196,10 +196,5 @@ static void test_differences(void)
 
 int main(void)
 {
-    test_differences();
-    test_caches();
-    test_together();
-    test_memory();
-    test_costs();
-    return tap_done();
+    return tap_all(test_differences, test_caches, test_together, test_memory, test_costs);
 }

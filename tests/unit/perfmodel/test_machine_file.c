@@ -44,7 +44,6 @@ static const char *changed(const char *from, const char *to)
     return text;
 }
 
-/* One check: the change is refused, at that line and with these words. */
 static void refused(const char *from, const char *to, int line, const char *words)
 {
     char place[16];
@@ -233,13 +232,6 @@ static void test_table(void)
 
 int main(void)
 {
-    test_values();
-    test_lines();
-    test_values_together();
-    test_distances();
-    test_written();
-    test_find();
-    test_own_files();
-    test_table();
-    return tap_done();
+    return tap_all(test_values, test_lines, test_values_together, test_distances, test_written, test_find,
+                   test_own_files, test_table);
 }

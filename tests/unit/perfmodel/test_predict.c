@@ -292,15 +292,6 @@ static void test_shapes(void)
 
 int main(void)
 {
-    test_thesis();
-    test_bounds();
-    test_shared_cache();
-    test_one();
-    test_rules();
-    test_classes();
-    test_overlap();
-    test_fast();
-    test_monotone();
-    test_shapes();
-    return tap_done();
+    return tap_all(test_thesis, test_bounds, test_shared_cache, test_one, test_rules, test_classes,
+                   test_overlap, test_fast, test_monotone, test_shapes);
 }

@@ -258,15 +258,11 @@ static void test_messages(void)
 
 int main(void)
 {
-    tap_plan(0);
     folder_make();
     file = memfd_create("snapshot", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     make_snapshot();
-    test_cut();
-    test_flipped();
-    test_forged();
-    test_messages();
+    tap_each(test_cut, test_flipped, test_forged, test_messages);
     folder_remove();
     return tap_done();
 }

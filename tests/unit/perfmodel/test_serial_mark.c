@@ -172,10 +172,5 @@ static void test_nodes(void)
 int main(void)
 {
     machine = plain_machine;
-    test_order();
-    test_once();
-    test_first_touch();
-    test_interleaved();
-    test_nodes();
-    return tap_done();
+    return tap_all(test_order, test_once, test_first_touch, test_interleaved, test_nodes);
 }

@@ -262,14 +262,8 @@ int main(void)
         tap_skip_all("stacks that are changed and left behind confuse a sanitizer");
     o2k = machine_of("o2k");
     e10k = machine_of("e10k");
-    tap_plan(0);
-    marks_each_object_once();
-    adds_up_alone();
-    gains_where_there_is_something_to_gain();
-    contention_costs();
-    repeats();
-    tells_of_accesses();
-    marks_what_procedures_find();
+    tap_each(marks_each_object_once, adds_up_alone, gains_where_there_is_something_to_gain, contention_costs,
+             repeats, tells_of_accesses, marks_what_procedures_find);
     sgc_graph_release(&graph);
     sgc_sim_release(&heap);
     return tap_done();

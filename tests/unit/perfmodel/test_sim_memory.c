@@ -181,7 +181,6 @@ static uint64_t next_random(uint64_t *state)
 
 enum { TIMES = 3000 };
 
-/* A node that is busy or not at each time. */
 static void is_busy_once(void)
 {
     static struct sgc_sim_occupied occupied;
@@ -229,16 +228,8 @@ static void gives_the_first(void)
 
 int main(void)
 {
-    tap_plan(0);
-    keeps_copies();
-    loses_copies_to_writers();
-    takes_time();
-    hands_over();
-    asks_ahead();
-    streams();
-    has_homes();
-    is_busy_once();
-    gives_the_first();
+    tap_each(keeps_copies, loses_copies_to_writers, takes_time, hands_over, asks_ahead, streams, has_homes,
+             is_busy_once, gives_the_first);
     sgc_sim_memory_end();
     return tap_done();
 }

@@ -142,12 +142,6 @@ static void test_pointer_free(void)
 int main(void)
 {
     machine = plain_machine;
-    test_chain();
-    test_tree();
-    test_star();
-    test_procedure();
-    test_shortest();
-    test_unreached();
-    test_pointer_free();
-    return tap_done();
+    return tap_all(test_chain, test_tree, test_star, test_procedure, test_shortest, test_unreached,
+                   test_pointer_free);
 }

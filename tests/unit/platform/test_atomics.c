@@ -189,9 +189,5 @@ int main(void)
     test_single_aw(UINTPTR_MAX);
     test_single_a32(UINT32_MAX);
     test_single_a8(UINT8_MAX);
-    test_special_forms();
-    test_updates();
-    test_message_passing();
-    test_store_buffering();
-    return tap_done();
+    return tap_all(test_special_forms, test_updates, test_message_passing, test_store_buffering);
 }

@@ -187,7 +187,6 @@ static int address_space(void)
     return left < (size_t)1 << 46 && left > (size_t)1 << 20 ? 0 : 3;
 }
 
-/* A limit below what is in use already leaves nothing, and is no wrap around. */
 static int address_space_used_up(void)
 {
     struct rlimit limit = { 4096, RLIM_INFINITY };
@@ -253,11 +252,7 @@ static void test_machine(void)
 
 int main(void)
 {
-    test_steps();
-    test_garbage_values();
-    test_garbage_groups();
-    test_machine();
-    test_process();
+    tap_each(test_steps, test_garbage_values, test_garbage_groups, test_machine, test_process);
     folder_remove();
     return tap_done();
 }

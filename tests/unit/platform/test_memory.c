@@ -221,7 +221,6 @@ static int reserve_under_lock_limit(void)
     return start[MB] == 2 ? 0 : 4;
 }
 
-/* With privileges a large reservation is fine, and must not be populated. */
 static int reserve_with_future_locked(void)
 {
     if (mlockall(MCL_FUTURE) != 0)
@@ -286,16 +285,7 @@ int main(void)
 {
     page = sgc_os_page_size();
     tap_ok(page == (size_t)sysconf(_SC_PAGESIZE), "the OS page has %zu bytes", page);
-    test_alignment();
-    test_no_excess();
-    test_above_integers();
-    test_impossible();
-    test_commit();
-    test_populate();
-    test_dumps();
-    test_wiped();
-    test_mapped_from();
-    test_strict_overcommit();
-    test_limits();
-    return tap_done();
+    return tap_all(test_alignment, test_no_excess, test_above_integers, test_impossible, test_commit,
+                   test_populate, test_dumps, test_wiped, test_mapped_from, test_strict_overcommit,
+                   test_limits);
 }

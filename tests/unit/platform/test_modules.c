@@ -272,18 +272,8 @@ static void test_lock(bool changed)
 
 int main(void)
 {
-    test_program();
-    test_relro();
-    test_own_state();
-    test_own_large();
-    test_ranges();
-    test_readable();
-    test_unchanged();
-    test_dlopen();
-    test_sanitizer();
-    test_storm();
-    test_overflow();
-    test_filter();
+    tap_each(test_program, test_relro, test_own_state, test_own_large, test_ranges, test_readable,
+             test_unchanged, test_dlopen, test_sanitizer, test_storm, test_overflow, test_filter);
     test_lock(true);
     test_lock(false);
     return tap_done();

@@ -49,7 +49,5 @@ static void test_two(void)
 int main(void)
 {
     tap_plan(9);
-    test_alone();
-    test_two();
-    return tap_done();
+    return tap_all(test_alone, test_two);
 }

@@ -98,11 +98,8 @@ static void test_pipe(void)
 
 int main(void)
 {
-    tap_plan(0);
     folder_make();
-    test_complete();
-    test_failing();
-    test_pipe();
+    tap_each(test_complete, test_failing, test_pipe);
     folder_remove();
     return tap_done();
 }

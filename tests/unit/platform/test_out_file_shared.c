@@ -153,17 +153,6 @@ static int as_self(const char *name, int wanted)
     return error_of(fd) == wanted ? 0 : 1;
 }
 
-static int foreign_file(void) { return as_self("shared/foreign", EPERM); }
-static int foreign_link(void) { return as_self("shared/link", EPERM); }
-static int foreign_pipe(void) { return as_self("shared/pipe", EPERM); }
-static int second_name(void) { return as_self("shared/second", EPERM); }
-static int own_file(void) { return as_self("shared/own", 0); }
-static int own_link(void) { return as_self("shared/own-link", 0); }
-static int own_pipe(void) { return as_self("shared/own-pipe", 0); }
-static int roots_file(void) { return as_self("shared/root", 0); }
-static int plain_file(void) { return as_self("plain/foreign", 0); }
-static int plain_link(void) { return as_self("plain/link", 0); }
-
 /* A snapshot goes into a pipe that is there, but not into somebody else's. */
 static int snapshot_to_pipe(void)
 {
@@ -202,16 +191,16 @@ static void test_foreign(void)
         return;
     }
     plant_all();
-    child_ok(foreign_file, "a file that somebody else has put into a shared folder is not written to");
-    child_ok(foreign_link, "nor followed if it is a link");
-    child_ok(foreign_pipe, "nor a pipe that somebody else reads");
-    child_ok(second_name, "nor a file that is one's own and has another name elsewhere");
-    child_ok(own_file, "one's own file is");
-    child_ok(own_link, "and one's own link");
-    child_ok(own_pipe, "and one's own pipe");
-    child_ok(roots_file, "and what the folder's owner has put there");
-    child_ok(plain_file, "where not everybody may write somebody else's file is one that was meant");
-    child_ok(plain_link, "and so is a link");
+    child_ok_of(as_self("shared/foreign", EPERM), "a file that somebody else has put into a shared folder is not written to");
+    child_ok_of(as_self("shared/link", EPERM), "nor followed if it is a link");
+    child_ok_of(as_self("shared/pipe", EPERM), "nor a pipe that somebody else reads");
+    child_ok_of(as_self("shared/second", EPERM), "nor a file that is one's own and has another name elsewhere");
+    child_ok_of(as_self("shared/own", 0), "one's own file is");
+    child_ok_of(as_self("shared/own-link", 0), "and one's own link");
+    child_ok_of(as_self("shared/own-pipe", 0), "and one's own pipe");
+    child_ok_of(as_self("shared/root", 0), "and what the folder's owner has put there");
+    child_ok_of(as_self("plain/foreign", 0), "where not everybody may write somebody else's file is one that was meant");
+    child_ok_of(as_self("plain/link", 0), "and so is a link");
     child_ok(snapshot_to_pipe, "no snapshot goes into somebody else's pipe");
     child_ok(snapshot_over_foreign, "nor over somebody else's file, and nothing of it stays");
     child_ok(snapshot_over_link, "a link is replaced");
@@ -328,12 +317,8 @@ static void test_quiet(void)
 
 int main(void)
 {
-    tap_plan(0);
     folder_make();
-    test_new();
-    test_unknown_name();
-    test_foreign();
-    test_quiet();
+    tap_each(test_new, test_unknown_name, test_foreign, test_quiet);
     folder_remove();
     return tap_done();
 }

@@ -115,7 +115,6 @@ static int ask(void)
     return sgc_mem_copy(word, lo, sizeof word) && !sgc_mem_copy(word, hi, sizeof word) ? 0 : 4;
 }
 
-/* Then memory without access seems to be readable, but what is not mapped does not. */
 static int with_mincore_only(void)
 {
     munmap((void *)hi, page);
@@ -124,7 +123,6 @@ static int with_mincore_only(void)
     return !sgc_mem_answers() || sgc_mem_readable_until(lo, hi + page) != hi ? 2 : 0;
 }
 
-/* From the middle of a question on, so to speak. */
 static int asked_before(void)
 {
     if (!sgc_mem_answers())
@@ -145,11 +143,7 @@ int main(void)
 {
     page = sgc_os_page_size();
     map();
-    test_words();
-    test_ranges();
-    test_unmapped();
-    test_copies();
-    test_growth();
+    tap_each(test_words, test_ranges, test_unmapped, test_copies, test_growth);
     if (TEST_SANITIZED) {
         tap_skip("a sanitizer needs the system calls that are refused");
         return tap_done();

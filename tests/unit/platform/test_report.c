@@ -175,14 +175,6 @@ int main(void)
 {
     if (pipe(pipe_ends) != 0)
         tap_bail("no pipe");
-    test_numbers();
-    test_strings();
-    test_unknown_directives();
-    test_truncation();
-    test_lines();
-    test_long_line();
-    test_hooks();
-    test_errno();
-    test_fatal();
-    return tap_done();
+    return tap_all(test_numbers, test_strings, test_unknown_directives, test_truncation, test_lines,
+                   test_long_line, test_hooks, test_errno, test_fatal);
 }

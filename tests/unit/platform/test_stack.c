@@ -358,11 +358,5 @@ int main(TEST_UNUSED int argc, char **argv)
 {
     test_first_thread(argv);
     child_ok(bounds_with_small_limit, "the limit it has now does not matter");
-    test_threads();
-    test_merged();
-    test_fork();
-    test_own_stack();
-    test_alternate_stack();
-    test_owners();
-    return tap_done();
+    return tap_all(test_threads, test_merged, test_fork, test_own_stack, test_alternate_stack, test_owners);
 }

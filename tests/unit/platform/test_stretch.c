@@ -89,7 +89,6 @@ static void test_taken(void)
     tap_ok(*other == 47, "which is still there");
 }
 
-/* Addresses of much more than the limit, and no more than what is used counts. */
 static int under_limit(void)
 {
     struct sgc_stretch a, b;

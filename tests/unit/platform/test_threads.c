@@ -262,10 +262,5 @@ int main(void)
 {
     test_thread_signals();
     child_ok(send_into_full_queue, "a signal for which the queue has no room is not taken for sent, nor the thread for gone");
-    test_masks();
-    test_install();
-    test_restart();
-    test_service();
-    test_refused();
-    return tap_done();
+    return tap_all(test_masks, test_install, test_restart, test_service, test_refused);
 }

@@ -328,12 +328,7 @@ int main(void)
     tap_ok(sgc_tls_layout_verified(), "the layout of thread vectors is as we read it");
     if (pthread_create(&thread, NULL, work, NULL) != 0)
         tap_bail("no thread");
-    test_static();
-    test_dynamic();
-    test_stale();
-    test_learning();
-    test_fixed();
-    test_not_fixed();
+    tap_each(test_static, test_dynamic, test_stale, test_learning, test_fixed, test_not_fixed);
     order(NULL);
     pthread_join(thread, NULL);
     test_made_up();

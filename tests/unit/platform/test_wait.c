@@ -154,11 +154,5 @@ static void test_clocks(void)
 
 int main(void)
 {
-    test_no_sleep();
-    test_timeout();
-    test_wake_all();
-    test_wake_one();
-    test_signals();
-    test_clocks();
-    return tap_done();
+    return tap_all(test_no_sleep, test_timeout, test_wake_all, test_wake_one, test_signals, test_clocks);
 }

@@ -32,7 +32,6 @@ static int chosen(void)
     return SGC_get_shortterm(&s, sizeof s) != sizeof s || !same(&s, SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264);
 }
 
-/* The environment wins, and what nobody says is the default. */
 static int said_outside(void)
 {
     const struct SGC_shortterm wanted = { SGC_SHORTTERM_HYBRID, -1, -1, -1, -1 };

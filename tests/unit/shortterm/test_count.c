@@ -30,18 +30,6 @@ static bool is_zero(const struct sgc_count *c)
     return sgc_a8_load(&c->own) == 0 && sgc_a8_load(&c->others) == 0;
 }
 
-static void check_one_side(void)
-{
-    struct sgc_count c = { 0 };
-
-    add(&c, false);
-    add(&c, false);
-    tap_ok(sgc_count_dates(&c) == 2 && !take(&c, false) && take(&c, false) && is_zero(&c), "the owner's dates alone");
-    add(&c, true);
-    add(&c, true);
-    tap_ok(sgc_count_dates(&c) == 2 && !take(&c, true) && take(&c, true) && is_zero(&c), "the others' alone");
-}
-
 static void check_easy(void)
 {
     struct sgc_count c = { 0 }, full = { .own = SGC_ATOMIC_INIT(SGC_COUNT_STUCK) };
@@ -216,15 +204,7 @@ static void check_threads(void)
 
 int main(void)
 {
-    tap_plan(21);
-    check_one_side();
-    check_easy();
-    check_both_sides();
-    check_looking();
-    check_stuck();
-    check_freeable();
-    check_none();
-    check_histories();
-    check_threads();
-    return tap_done();
+    tap_plan(19);
+    return tap_all(check_easy, check_both_sides, check_looking, check_stuck, check_freeable, check_none, check_histories,
+                   check_threads);
 }

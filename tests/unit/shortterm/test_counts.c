@@ -121,9 +121,5 @@ int main(void)
     tap_plan(22);
     heap_start((size_t)64 << 20, 0, false);
     a_granule = sgc_granule_number((uintptr_t)heap_alloc(sgc_self, 64, SGC_KIND_CONSERVATIVE));
-    check_memory();
-    check_bounds();
-    check_words();
-    check_again();
-    return tap_done();
+    return tap_all(check_memory, check_bounds, check_words, check_again);
 }

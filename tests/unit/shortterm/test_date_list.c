@@ -115,7 +115,6 @@ static int steady(void)
     return before == 0 || sgc_date_pages_bytes() != before;
 }
 
-/* The queue has the dates of the lists in their order, whole and partly full pages alike. */
 static int queued(void)
 {
     uint32_t expected = 0;
@@ -169,7 +168,6 @@ static bool is_nothing(TEST_UNUSED void *arg, TEST_UNUSED const uintptr_t *date)
     return false;
 }
 
-/* Dates that stay are the rest in its order; pages that are given back can be used again at once. */
 static int filtered(void)
 {
     uint32_t expected = 0, asked = 0;

@@ -6,8 +6,6 @@
  */
 #define GC_THREADS
 
-#include <errno.h>
-
 #include "gc/gc.h"
 #include "shortterm/expire.h"
 #include "shortterm/global_time.h"
@@ -75,11 +73,11 @@ static int all_exactly(int n)
     return wrong != 0;
 }
 
-static int eager_0(void) { free_mode(0, EAGER, -1); return all_exactly(0); }
-static int eager_10(void) { free_mode(10, EAGER, -1); return all_exactly(10); }
-static int lazy_10(void) { free_mode(10, LAZY, 1); return all_exactly(10); }
-static int lazy_1000(void) { free_mode(10, LAZY, 1000); return all_exactly(10); }
-static int one_date(void) { choose(mode, 10, EAGER, -1, 24); return all_exactly(10); }
+static int exactly(int n, int collect, int step, int page)
+{
+    choose(mode, n, collect, step, page);
+    return all_exactly(n);
+}
 
 static int near_the_end(void)
 {
@@ -138,39 +136,6 @@ static int in_turn(int count)
     return wrong != 0;
 }
 
-static int one_thread(void) { return in_turn(1); }
-static int two_threads(void) { return in_turn(2); }
-static int four_threads(void) { return in_turn(4); }
-
-static void *shared;
-
-/* Another thread's dates of the object, which is not its own. */
-static void *refreshes_shared(TEST_UNUSED void *unused)
-{
-    int wrong = SGC_refresh(shared, 0) != 0 || SGC_refresh(shared, 1) != 0 || SGC_dates(shared) < 2;
-
-    wrong += SGC_tick() != 0 || !is_there(shared);
-    wrong += SGC_tick() != 0;
-    return (void *)(intptr_t)wrong;
-}
-
-static int other_thread(bool both)
-{
-    void *wrong;
-
-    free_mode(3, EAGER, -1);
-    shared = GC_MALLOC(100);
-    if (both && SGC_refresh(shared, 0) != 0)
-        return 1;
-    pthread_join(thread_start(refreshes_shared, NULL), &wrong);
-    if (wrong != NULL || is_there(shared) != both)
-        return 2;
-    return both && (SGC_tick() != 0 || is_there(shared)) ? 3 : 0;
-}
-
-static int another(void) { return other_thread(false); }
-static int both_threads(void) { return other_thread(true); }
-
 /* ---- how many at a time ---- */
 
 enum { MANY = 1000 };
@@ -209,6 +174,8 @@ static int three_at_a_time(void)
 
 /* ---- many dates of one object ---- */
 
+static void *shared;
+
 static int dates_of_one(int count, bool goes)
 {
     int wrong = 0;
@@ -233,26 +200,7 @@ static int too_many_dates(int count)
     return SGC_tick() != 0 || is_there(shared);
 }
 
-static int dates_127(void) { return too_many_dates(127); }
-static int dates_128(void) { return too_many_dates(128); }
-static int dates_200(void) { return too_many_dates(200); }
-
 /* ---- what is not freed ---- */
-
-static int freed_by_program(void)
-{
-    void *object;
-
-    free_mode(3, EAGER, -1);
-    object = GC_MALLOC(40);
-    SGC_refresh(object, 0);
-    GC_free(object);
-    GC_free(object);
-    if (SGC_dates(object) != 1)
-        return 1;
-    SGC_tick();
-    return is_there(object) || figures().freed != 1;
-}
 
 static int freed_twice(void)
 {
@@ -322,40 +270,6 @@ static int uncollectable(void)
     return is_there(small) || is_there(large) || GC_get_non_gc_bytes() != before || figures().freed != 2;
 }
 
-static int large_object(void)
-{
-    void *object;
-
-    free_mode(3, EAGER, -1);
-    object = GC_MALLOC(1 << 20);
-    return SGC_refresh(object, 0) != 0 || SGC_dates(object) != 1 || SGC_tick() != 0 || is_there(object);
-}
-
-static int with_guards(void)
-{
-    void *object;
-
-    free_mode(3, EAGER, -1);
-    object = GC_debug_malloc(100, "here", 1);
-    if (SGC_refresh(object, 0) != 0 || SGC_tick() != 0)
-        return 1;
-    GC_gcollect();
-    return GC_base(object) != NULL;
-}
-
-static int hybrid(void)
-{
-    void *plain, *freeable;
-
-    choose(SGC_SHORTTERM_HYBRID, 3, EAGER, -1, -1);
-    plain = SGC_malloc_dated(40, 0, 0);
-    freeable = SGC_malloc_dated(40, 0, SGC_SHORTTERM_FREEABLE);
-    if (plain == NULL || freeable == NULL || SGC_dates(freeable) != 1)
-        return 1;
-    SGC_tick();
-    return !is_there(plain) || is_there(freeable) || figures().freed != 1;
-}
-
 /* As it is when a collection has come between the thread's look and its own taking off. */
 static int none_left(void)
 {
@@ -376,33 +290,26 @@ int main(void)
 {
     static const char *const names[] = { [SGC_SHORTTERM_FREE] = "free", [SGC_SHORTTERM_HYBRID] = "hybrid" };
 
-    tap_plan(33);
+    tap_plan(26);
     for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_HYBRID; mode++) {
-        child_ok(eager_0, "%s: objects go exactly in time, eagerly, largest extension 0", names[mode]);
-        child_ok(eager_10, "%s: objects go exactly in time, eagerly, largest extension 10", names[mode]);
-        child_ok(lazy_10, "%s: objects go exactly in time, lazily", names[mode]);
-        child_ok(lazy_1000, "%s: objects go exactly in time, lazily, up to 1000 at a time", names[mode]);
-        child_ok(one_date, "%s: objects go exactly in time, pages of one date", names[mode]);
+        child_ok_of(exactly(0, EAGER, -1, -1), "%s: objects go exactly in time, eagerly, largest extension 0", names[mode]);
+        child_ok_of(exactly(10, EAGER, -1, -1), "%s: objects go exactly in time, eagerly, largest extension 10", names[mode]);
+        child_ok_of(exactly(10, LAZY, 1, -1), "%s: objects go exactly in time, lazily", names[mode]);
+        child_ok_of(exactly(10, LAZY, 1000, -1), "%s: objects go exactly in time, lazily, up to 1000 at a time", names[mode]);
+        child_ok_of(exactly(10, EAGER, -1, 24), "%s: objects go exactly in time, pages of one date", names[mode]);
         child_ok(near_the_end, "%s: objects go exactly in time, when global time begins again", names[mode]);
-        child_ok(one_thread, "%s: by global time with one thread", names[mode]);
-        child_ok(two_threads, "%s: with two, in both orders", names[mode]);
-        child_ok(four_threads, "%s: with four, in each place", names[mode]);
+        child_ok_of(in_turn(1), "%s: by global time with one thread", names[mode]);
+        child_ok_of(in_turn(2), "%s: with two, in both orders", names[mode]);
+        child_ok_of(in_turn(4), "%s: with four, in each place", names[mode]);
     }
     mode = SGC_SHORTTERM_FREE;
     child_ok(none_left, "a collection may have taken off what a thread was about to");
-    child_ok(another, "another thread's object is freed at its last date");
-    child_ok(both_threads, "one that two threads have refreshed at the last date of both");
     child_ok(none_by_itself, "lazily, none at a time: only when the program asks");
     child_ok(three_at_a_time, "lazily, three at each operation and not more");
-    child_ok(dates_127, "127 dates are the tracer's until it has counted anew");
-    child_ok(dates_128, "and 128");
-    child_ok(dates_200, "126 dates are counted; 200 are the tracer's until it has counted anew");
-    child_says(freed_by_program, 0, "expiration dates", "GC_free of an object with dates is said once, and does nothing");
-    child_says(freed_twice, 0, "freed already", "and of one that was freed is a second free");
+    child_ok_of(too_many_dates(127), "127 dates are the tracer's until it has counted anew");
+    child_ok_of(too_many_dates(128), "and 128: 126 are counted");
+    child_says(freed_twice, 0, "freed already", "GC_free of an object that has expired is a second free");
     child_ok(tracers, "objects with finalizers and links are the tracer's");
     child_ok(uncollectable, "uncollectable objects are freed, and counted");
-    child_ok(large_object, "large objects are freed");
-    child_ok(with_guards, "objects with guards are freed");
-    child_ok(hybrid, "hybrid: those that may be freed are");
     return tap_done();
 }

@@ -112,9 +112,6 @@ static int waiting(bool in_region)
     return left != 0 || wrong != NULL;
 }
 
-static int idle_thread(void) { return waiting(false); }
-static int blocked_thread(void) { return waiting(true); }
-
 static int several_collections(void)
 {
     lazily(SGC_SHORTTERM_FREE);
@@ -128,7 +125,6 @@ static int several_collections(void)
     return 0;
 }
 
-/* What may not be freed is an ordinary object afterwards. */
 static int kept(void)
 {
     lazily(SGC_SHORTTERM_HYBRID);
@@ -163,7 +159,6 @@ static int registered(void)
            finalized != 0;
 }
 
-/* Objects that are their own roots, and those with guards. */
 static int others(void)
 {
     size_t before;
@@ -190,7 +185,6 @@ static void *leaves_dates(void *unused)
     return unused;
 }
 
-/* Dates of global time are over when time has gone on without the thread; a collection takes them off. */
 static int ended_thread(void)
 {
     lazily(SGC_SHORTTERM_FREE);
@@ -204,23 +198,6 @@ static int ended_thread(void)
         return 2;
     GC_gcollect();
     return there() != 0 || figures().expired != 0 || figures().dates != 0;
-}
-
-static void *ends_with_dates(void *unused)
-{
-    make();
-    expire();
-    for (int i = 0; i < OBJECTS; i += 2)
-        SGC_refresh(object[i], 2);
-    return unused;
-}
-
-/* Nobody else could tick the thread's own clock. */
-static int own_clock_ends(void)
-{
-    lazily(SGC_SHORTTERM_FREE);
-    pthread_join(thread_start(ends_with_dates, NULL), NULL);
-    return there() != 0 || figures().freed != OBJECTS;
 }
 
 static void *refreshes_and_waits(void *unused)
@@ -292,22 +269,20 @@ static int lose(int step)
 }
 
 static int lost(void) { return lose(1); }
-static int all_left(void) { return lose(0); }
 
 int main(void)
 {
-    tap_plan(12);
+    tap_plan(11);
     child_ok(own_thread, "a collection frees what its thread has not taken off");
-    child_ok(idle_thread, "of a thread that does nothing");
-    child_ok(blocked_thread, "of one that blocks");
+    child_ok_of(waiting(false), "of a thread that does nothing");
+    child_ok_of(waiting(true), "of one that blocks");
     child_ok(several_collections, "each time, and the places are used again");
     child_ok(kept, "and leaves what may not be freed");
     child_ok(registered, "or has a finalizer, or a link to it");
     child_ok(others, "uncollectable objects, and those with guards");
     child_ok(lost, "what never had a date and is lost is collected");
-    child_ok(all_left, "likewise if only collections take dates off");
+    child_ok_of(lose(0), "likewise if only collections take dates off");
     child_ok(ended_thread, "of a thread that has ended, when time has gone on");
-    child_ok(own_clock_ends, "a thread's own dates are over when it ends");
     child_ok(forked, "in a fork's child the other threads' dates do not count");
     return tap_done();
 }

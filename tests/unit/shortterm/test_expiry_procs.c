@@ -2,7 +2,6 @@
 /* What is to be done with an object that has expired, with dates as roots: it is called when nothing reaches the object. */
 #define GC_THREADS
 
-#include <errno.h>
 #include <setjmp.h>
 #include <stdint.h>
 
@@ -101,23 +100,12 @@ TEST_NOINLINE static int replaces(void)
     return wrong;
 }
 
-/* A finalizer takes its place; to take it away leaves a finalizer. */
 static int replaced(void)
 {
     int wrong = replaces();
 
     collect();
     return wrong + (called != 0 || finalized < 2 * OBJECTS - STRAY || finalized > 2 * OBJECTS);
-}
-
-static int refused(void)
-{
-    char *object = GC_MALLOC(100), stack[32];
-    int wrong = SGC_set_expiry_proc(NULL, count) != EINVAL || SGC_set_expiry_proc(stack, count) != EINVAL;
-
-    wrong += SGC_set_expiry_proc(object + 16, count) != EINVAL || SGC_set_expiry_proc(object + 1, count) != EINVAL;
-    GC_free(object);
-    return wrong + (SGC_set_expiry_proc(object, count) != ESTALE);
 }
 
 /* ---- where dates free ---- */
@@ -185,7 +173,6 @@ static int unholds(void)
     return wrong + (SGC_dates(object) != -1 || SGC_expire(SIZE_MAX) != 1 || SGC_dates(later) != -1 || called != 1);
 }
 
-/* A clock is gone, and all its dates are over, whatever leaves its release, of regions, too. */
 static int left_release(void)
 {
     struct SGC_shortterm_stats s;
@@ -287,7 +274,6 @@ static int kept_once(void)
     return wrong + (s.freed != KEPT / 2);
 }
 
-/* Freed by hand, it leaves nothing behind either. */
 static int kept_and_freed(void)
 {
     struct SGC_shortterm_stats s;
@@ -330,11 +316,10 @@ static int stays_registered(void)
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(12);
+    tap_plan(11);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
     child_ok(replaced, "finalizers and it take each other's place");
-    child_ok(refused, "what is no object has none");
     child_ok(stays_registered, "its thread does not unregister within");
     setenv("SGC_SHORTTERM", "free", 1);
     setenv("SGC_SHORTTERM_COLLECT", "eager", 1);

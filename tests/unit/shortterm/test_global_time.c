@@ -111,7 +111,6 @@ static uint32_t phases_in(int ticks)
     return sgc_time_phase() - before;
 }
 
-/* Time stands still for a thread that does not tick, goes on while it blocks, and stands still again. */
 static int waits(void)
 {
     pthread_t thread;
@@ -133,30 +132,6 @@ static int waits(void)
     return bad != 0;
 }
 
-static void *local_only(void *raw)
-{
-    void *object = GC_MALLOC(32);
-
-    SGC_refresh(object, 0);
-    sgc_a32_store_rel(&step[0].done, 1);
-    wait_for(&step[0].go, 1);
-    GC_reachable_here(object);
-    return raw;
-}
-
-/* A thread that has dates of its own clock only takes no part in global time. */
-static int local_thread(void)
-{
-    pthread_t thread;
-    int bad = GC_pthread_create(&thread, NULL, local_only, NULL) != 0;
-
-    wait_for(&step[0].done, 1);
-    bad += phases_in(10) != 10;
-    sgc_a32_store_rel(&step[0].go, 1);
-    GC_pthread_join(thread, NULL);
-    return bad != 0;
-}
-
 static int forked(void)
 {
     int status;
@@ -173,14 +148,13 @@ int main(void)
 {
     static const unsigned es[] = { 0, 1, N - 1, N };
 
-    tap_plan(15);
+    tap_plan(14);
     for (threads = 1; threads <= MOST; threads *= 2)
         for (int i = 0; i < 4; i++) {
             extension = es[i];
             child_ok(together, "%d threads, extension %u: over at the tick that is due", threads, extension);
         }
     child_ok(waits, "a thread that blocks is not waited for");
-    child_ok(local_thread, "a thread without global dates is not waited for");
     child_ok(forked, "the child of a fork is alone in time");
     return tap_done();
 }

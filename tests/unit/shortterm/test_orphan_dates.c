@@ -74,35 +74,6 @@ static int in_time(void)
     return there() != OBJECTS || ticks_until_gone(100) < LEAST || there() != 0;
 }
 
-static int nobody_there(void)
-{
-    half_of_them();
-    one_after_another(1);
-    GC_gcollect();
-    if (there() != OBJECTS)
-        return 1;
-    return ticks_until_gone(100) < LEAST || there() != 0;
-}
-
-static int with_our_own(void)
-{
-    half_of_them();
-    SGC_join_time();
-    one_after_another(1);
-    for (int i = 0; i < OBJECTS; i++)
-        SGC_refresh(object[i], 1);
-    for (int i = 0; i < 2 * TURN; i++)
-        SGC_tick_global();
-    if (there() != OBJECTS || SGC_dates(object[0]) != 1 || SGC_dates(object[OBJECTS - 1]) != 1)
-        return 1;
-    SGC_tick();
-    if (there() != OBJECTS)
-        return 2;
-    SGC_tick();
-    return there() != 0;
-}
-
-/* Those that come while others wait need a turn of their own. */
 static int two_turns(void)
 {
     half_of_them();
@@ -178,10 +149,8 @@ static int at_once(void)
 
 int main(void)
 {
-    tap_plan(6);
+    tap_plan(4);
     child_ok(in_time, "dates of an ended thread are over when time has gone on");
-    child_ok(nobody_there, "and stay as long as nobody ticks");
-    child_ok(with_our_own, "an object goes at the last of them and of our own");
     child_ok(two_turns, "those of several threads take two turns");
     child_ok(near_the_end, "when time begins again");
     child_ok(at_once, "of threads that end at once, while collections count anew");

@@ -85,7 +85,6 @@ static int reaches_list(void)
     return wrong != 0 || figures().dates != 0 || figures().freed != (mode == SGC_SHORTTERM_FREE ? LIST : 0);
 }
 
-/* Each object once, whatever leads to it; a word inside an object leads to it as it does in a collection. */
 static int reaches_once(void)
 {
     struct node *root = make(), *shared = make(), *far = make();
@@ -101,7 +100,6 @@ static int reaches_once(void)
     return SGC_dates(root) != 2 || SGC_dates(shared) != 2 || SGC_dates(far) != 2 || SGC_dates(inside) != 2;
 }
 
-/* Numbers that are no addresses, and words of objects without pointers. */
 static int reaches_no_more(void)
 {
     struct node *root = make(), *beside = make(), *hidden = make();
@@ -115,7 +113,6 @@ static int reaches_no_more(void)
     return SGC_dates(root) != 2 || SGC_dates(plain) != 2 || SGC_dates(hidden) != 1 || SGC_dates(beside) != 1;
 }
 
-/* What has no date gets none, and leads on. */
 static int passes_through(void)
 {
     struct node *root = GC_MALLOC(sizeof *root), *plain = GC_MALLOC(sizeof *plain), *last = make();
@@ -137,7 +134,6 @@ static int reaches_deep(void)
     return figures().dates != 0;
 }
 
-/* A date of global time more, for another thread. */
 static int reaches_globally(void)
 {
     struct node *list = make_list(LIST);

@@ -84,7 +84,6 @@ static int addresses(void)
     return wrong != 0;
 }
 
-/* Slots behind an object, of which nobody has been given any. */
 static int beside(void)
 {
     char *object = GC_MALLOC(100);
@@ -462,7 +461,6 @@ static int no_memory(void)
     return wrong != 0 || figures().dates != (uint64_t)(MANY - given) || SGC_tick() != 0 || figures().dates != 0;
 }
 
-/* The heap may not grow: an object with a date is refused, without an end of trying, and when others have expired it is not. */
 static int no_heap(void)
 {
     int given = 0, wrong;
@@ -479,7 +477,6 @@ static int no_heap(void)
     return wrong != 0 || figures().dates != 1000;
 }
 
-/* Holds until that is refused; then takes them all back. */
 static int no_memory_to_hold(void)
 {
     int held = 0, wrong = 0;

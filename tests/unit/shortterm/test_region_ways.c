@@ -137,7 +137,6 @@ static int handle(void)
     return wrong + (SGC_region_malloc(region, 40) == NULL || SGC_region_of(region) != region);
 }
 
-/* GC_free says that it is no object's address, and does nothing. */
 static int freed_by_hand(void)
 {
     SGC_region_t *region;
@@ -181,21 +180,6 @@ static int has_no_finalizer(void)
 
     GC_REGISTER_FINALIZER(object, never, NULL, NULL, NULL);
     return object == NULL;
-}
-
-/* ---- closed ---- */
-
-static int closed(void)
-{
-    SGC_region_t *region = SGC_region_new();
-
-    if (SGC_shortterm_mode() != mode)
-        return 100;
-    SGC_region_malloc(region, 40);
-    if (SGC_region_refresh(region, 1) != 0 || SGC_region_close(region) != 0 || SGC_region_close(region) != EALREADY)
-        return 1;
-    errno = 0;
-    return SGC_region_malloc(region, 16) != NULL || errno != EALREADY;
 }
 
 /* ---- a fork by another thread than the region's ---- */
@@ -259,7 +243,6 @@ static const struct test {
     { freed_by_hand, "1", "nobody frees it by hand" },
     { has_no_base, "1", "GC_base finds no object in it" },
     { forked, "1", "in a fork's child that lacks its date what is in it is left to the collector" },
-    { closed, "1", "nothing is allocated in a region that is closed" },
 };
 
 int main(void)

@@ -71,7 +71,6 @@ static int sizes(void)
     return wrong;
 }
 
-/* Small objects cost little more than their bytes. */
 static int compact(void)
 {
     SGC_region_t *region = SGC_region_new();
@@ -130,26 +129,7 @@ static int exact(void)
         wrong += empty_exactly(e, 3, SGC_region_refresh_global, SGC_tick_global);
         wrong += empty_exactly(e, 1, by_clock, tick_clock);
     }
-    wrong += SGC_region_refresh(SGC_region_new(), EXTENSION + 1) != ERANGE;
-    return wrong + (SGC_region_refresh_global(SGC_region_new(), EXTENSION + 1) != ERANGE);
-}
-
-/* The last of several dates decides. */
-static int several_dates(void)
-{
-    SGC_region_t *region = SGC_region_new();
-    char *object = first_object(region);
-    int wrong;
-
-    test_clock = SGC_clock_new();
-    wrong = SGC_region_refresh(region, 0) != 0 || SGC_region_refresh(region, 1) != 0;
-    wrong += SGC_region_refresh_clock(region, 2, test_clock) != 0 || SGC_region_refresh_global(region, 0) != 0 || dates() != 4;
-    for (int i = 0; i < 5; i++)
-        wrong += SGC_tick() != 0 || SGC_tick_global() != 0;
-    wrong += dates() != 1 || emptied(region, object);
-    for (int i = 0; i < 2; i++)
-        wrong += SGC_tick_clock(test_clock) != 0 || emptied(region, object);
-    return wrong + (SGC_clock_release(test_clock) != 0 || !emptied(region, object) || dates() != 0);
+    return wrong;
 }
 
 /* By an address in it; the same date twice is one. */
@@ -170,7 +150,6 @@ static int by_objects(void)
     return wrong + (SGC_region_of(last) != NULL);
 }
 
-/* Filled and emptied again and again. */
 static int used_again(void)
 {
     SGC_region_t *region = SGC_region_new();
@@ -189,55 +168,7 @@ static int used_again(void)
     return wrong != 0 || GC_get_heap_size() > 2 * heap;
 }
 
-static int closed(void)
-{
-    SGC_region_t *region = SGC_region_new(), *dated = SGC_region_new();
-    char *object = SGC_region_malloc(region, 40), *other = SGC_region_malloc(dated, 40);
-    int wrong = SGC_region_refresh(dated, 1) != 0;
-
-    strcpy(object, "still there");
-    wrong += SGC_region_close(region) != 0 || SGC_region_close(dated) != 0;
-    GC_gcollect();
-    wrong += strcmp(object, "still there") != 0 || SGC_region_of(other) != dated;
-    wrong += SGC_tick() != 0 || SGC_region_of(other) != dated || SGC_tick() != 0;
-    return wrong + (SGC_region_of(other) != NULL || dates() != 0);
-}
-
 /* ---- threads ---- */
-
-struct shared {
-    SGC_region_t *region;
-    char *object;
-    int wrong;
-};
-
-static void *another(void *raw)
-{
-    struct shared *s = raw;
-
-    s->wrong += SGC_region_malloc(s->region, 10) != NULL || errno != EPERM || SGC_region_close(s->region) != EPERM;
-    s->wrong += SGC_region_refresh(s->region, 3) != 0 || SGC_refresh(s->object, 3) != 0;
-    s->wrong += SGC_refresh_global(s->object, 3) != 0 || dates() != 3 || SGC_leave_time() != 0;
-    return NULL;
-}
-
-/* Another thread's dates hold the region; those of its own clock are over with it, and the others when time has gone on. */
-static int foreign(void)
-{
-    struct shared s = { SGC_region_new(), NULL, 0 };
-    pthread_t thread;
-    char *next;
-
-    s.object = first_object(s.region);
-    if (pthread_create(&thread, NULL, another, &s) != 0 || pthread_join(thread, NULL) != 0)
-        return 1;
-    s.wrong += dates() != 1 || SGC_region_of(s.object) != s.region;
-    for (int i = 0; i < EXTENSION + 2; i++)
-        s.wrong += SGC_region_malloc(s.region, 10) == NULL || SGC_region_of(s.object) != s.region || SGC_tick_global() != 0;
-    s.wrong += dates() != 1 || SGC_tick_global() != 0 || SGC_tick_global() != 0 || dates() != 0;
-    next = SGC_region_malloc(s.region, 10);
-    return s.wrong + (!emptied(s.region, s.object) || SGC_region_of(next) != s.region);
-}
 
 static void *leaves_region(void *where)
 {
@@ -256,20 +187,6 @@ static int thread_ends(void)
     if (pthread_create(&thread, NULL, leaves_region, left) != 0 || pthread_join(thread, &wrong) != 0)
         return 1;
     return wrong != NULL || dates() != 0 || SGC_region_of(left[1]) == left[0];
-}
-
-static void *uses_inside(void *region)
-{
-    int wrong = SGC_region_new() != NULL || errno != EBUSY || SGC_region_malloc(region, 1) != NULL || errno != EBUSY;
-
-    return (void *)(intptr_t)(wrong + (SGC_region_refresh(region, 0) != EBUSY || SGC_region_close(region) != EBUSY));
-}
-
-static int blocked(void)
-{
-    SGC_region_t *region = SGC_region_new();
-
-    return GC_do_blocking(uses_inside, region) != NULL || SGC_region_malloc(region, 1) == NULL;
 }
 
 /* ---- where what has expired is freed ---- */
@@ -316,13 +233,9 @@ static const struct test {
     { compact, "small objects cost little more than their bytes" },
     { addresses, "an address leads to its region" },
     { exact, "a region is empty exactly in time, by each clock" },
-    { several_dates, "the last date decides" },
     { by_objects, "who refreshes an object in it refreshes the region" },
     { used_again, "a region that is filled again and again does not grow" },
-    { closed, "a region that is closed goes with its last date" },
-    { foreign, "another thread may refresh a region, and nothing else" },
     { thread_ends, "dates of a region end with their thread" },
-    { blocked, "a thread that blocks has no use of its regions" },
     { freed, "memory of a region is freed without a collection" },
 };
 

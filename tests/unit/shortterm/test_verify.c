@@ -45,7 +45,6 @@ static int by_clock(void)
     return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
 }
 
-/* A program that does not allocate has no collections but for its dates: these do not fill its memory. */
 static int without_allocating(void)
 {
     struct SGC_shortterm_stats stats;
@@ -101,7 +100,6 @@ static int by_holds(void)
     return check() == 600 && finds == 1 && with_certainty(SGC_FINDING_CERTAIN) == 1 && check() == 0 ? 0 : 1;
 }
 
-/* Other refreshes and ticks take nothing off. */
 static int goes_on(void)
 {
     findings_begin();
@@ -235,7 +233,6 @@ static void end_with_global_dates(TEST_UNUSED void *unused)
     SGC_refresh_global(shared, 5);
 }
 
-/* Its global dates count until time has gone on, and not for ever. */
 static int counts_again(void)
 {
     findings_begin();
@@ -351,7 +348,6 @@ static void make_garbage(TEST_UNUSED void *unused)
         SGC_tick();
 }
 
-/* What nothing reaches is reclaimed. */
 static int reclaims(void)
 {
     int left = 0;

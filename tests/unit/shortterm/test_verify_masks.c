@@ -120,7 +120,6 @@ static int surer(void)
     return decoy != 0 ? 0 : 4;
 }
 
-/* What another with a date needs is told again when a variable holds it. */
 static int needed_first(void)
 {
     findings_begin();

@@ -3,7 +3,7 @@
  * Pages stop to be watched when their last date is gone, while other threads make new ones there: what has a date or a hold of
  * another thread is never freed by GC_free, whatever looks and collections come between.
  *
- * Also: shortterm/watch.c.
+ * Also: shortterm/layer.c.
  */
 #define GC_THREADS
 

@@ -24,7 +24,6 @@ static uint8_t state_of(uint32_t page)
     return sgc_page_state(&sgc_heap.pages[page]);
 }
 
-/* Every tail says how far back the head is, so the lookup is one step however long the span is. */
 static void test_lookup(void)
 {
     static const size_t sizes[] = { SGC_SMALL_MAX + 1, SGC_PAGE, SGC_PAGE + 1, 3 * SGC_ARENA + 12345 };
@@ -116,6 +115,7 @@ static void test_resize(void)
 static void test_free(void)
 {
     size_t in_use = sgc_pool_in_use_bytes();
+    struct sgc_span_bytes taken;
     char *object = alloc(200000, SGC_KIND_CONSERVATIVE);
     uint32_t first = heap_page(object);
 
@@ -124,11 +124,11 @@ static void test_free(void)
            "freed, its pages are free");
     tap_ok(!sgc_span_free(self, first), "once");
     tap_ok(sgc_pool_in_use_bytes() == in_use, "and back in the pool");
-    sgc_span_take_allocated();
-    sgc_span_take_freed();
+    sgc_span_take_bytes();
     object = alloc(70000, SGC_KIND_CONSERVATIVE);
     sgc_span_free(self, heap_page(object));
-    tap_ok(sgc_span_take_allocated() == sgc_span_take_freed(), "what is freed counts as much as what was allocated");
+    taken = sgc_span_take_bytes();
+    tap_ok(taken.allocated == taken.freed, "what is freed counts as much as what was allocated");
     sgc_heap_check();
 }
 
@@ -221,13 +221,6 @@ int main(void)
     heap_start((size_t)1 << 30, 0, false);
     cache = sgc_self;
     self = &cache->section;
-    test_lookup();
-    test_zero();
-    test_resize();
-    test_free();
-    test_sweep();
-    test_align();
-    test_uncollectable();
-    test_random();
-    return tap_done();
+    return tap_all(test_lookup, test_zero, test_resize, test_free, test_sweep, test_align, test_uncollectable,
+                   test_random);
 }

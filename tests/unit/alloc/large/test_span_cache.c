@@ -381,16 +381,6 @@ int main(void)
         tap_bail("no heap");
     cache = sgc_self = heap_cache();
     self = &cache->section;
-    test_again();
-    test_contents();
-    test_inbox();
-    test_cycle_between();
-    test_bounds();
-    test_epochs();
-    test_sweep_for();
-    test_limit();
-    test_cold();
-    test_race();
-    test_stops();
-    return tap_done();
+    return tap_all(test_again, test_contents, test_inbox, test_cycle_between, test_bounds, test_epochs,
+                   test_sweep_for, test_limit, test_cold, test_race, test_stops);
 }

@@ -184,9 +184,7 @@ int main(void)
 {
     heap_start((size_t)16 * SGC_ARENA, 0, false);
     self = &sgc_self->section;
-    test_age();
-    test_neighbours();
-    test_whole_first();
+    tap_each(test_age, test_neighbours, test_whole_first);
     if (TEST_SANITIZED)
         tap_skip("a sanitizer locks no memory");
     else

@@ -105,12 +105,12 @@ static const struct machine {
 static const struct machine *machine;
 
 /* On a machine that does what it is told all is right; in turn, as even as it can be. */
-static bool all_right(bool (*add)(struct sgc_found_nodes *), size_t pages)
+static bool all_right(enum sgc_found_part part, size_t pages)
 {
     size_t total;
 
     memset(&f, 0, sizeof f);
-    if (!add(&f))
+    if (!sgc_found_add_part(&f, part))
         return false;
     sgc_found_sum_up(&f);
     total = sgc_found_total(f.found);
@@ -123,11 +123,11 @@ static int as_told(void)
 
     start(machine->nodes, machine->numa);
     bits = heap_pages() / 64 + heap_pages() / 128;
-    if (!all_right(sgc_found_add_tables, 0) || sgc_found_total(f.found) < 4)
+    if (!all_right(SGC_FOUND_TABLES, 0) || sgc_found_total(f.found) < 4)
         return 1;
-    if (!all_right(sgc_found_add_bits, bits) || (machine->numa == SGC_NUMA_LOCAL && f.right != bits))
+    if (!all_right(SGC_FOUND_BITS, bits) || (machine->numa == SGC_NUMA_LOCAL && f.right != bits))
         return 2;
-    if (!all_right(sgc_found_add_heap, heap_pages()))
+    if (!all_right(SGC_FOUND_HEAP, heap_pages()))
         return 3;
     for (int node = 0; machine->numa != SGC_NUMA_INTERLEAVE_HEAP && node < machine->nodes; node++)
         if (f.found[node] != pages_of_home(node) || f.meant[node] != f.found[node] || f.found[node] == 0)
@@ -135,12 +135,11 @@ static int as_told(void)
     return 0;
 }
 
-/* Everything is on the first node. */
 static int astray(void)
 {
     start(4, SGC_NUMA_BALANCED);
     fake_nodes.found = on_first;
-    if (!sgc_found_add_heap(&f))
+    if (!sgc_found_add_part(&f, SGC_FOUND_HEAP))
         return 1;
     sgc_found_sum_up(&f);
     for (int node = 0; node < 4; node++)
@@ -153,7 +152,8 @@ static int left_to_the_system(void)
 {
     start(4, SGC_NUMA_OFF);
     fake_nodes.found = on_first;
-    if (!sgc_found_add_heap(&f) || !sgc_found_add_bits(&f) || !sgc_found_add_tables(&f))
+    if (!sgc_found_add_part(&f, SGC_FOUND_HEAP) || !sgc_found_add_part(&f, SGC_FOUND_BITS) ||
+        !sgc_found_add_part(&f, SGC_FOUND_TABLES))
         return 1;
     sgc_found_sum_up(&f);
     return sgc_found_total(f.meant) == 0 && f.right == 0 && f.found[0] > heap_pages() ? 0 : 2;
@@ -164,7 +164,8 @@ static int unsaid(void)
     start(2, SGC_NUMA_BALANCED);
     fake_nodes.refusal = -EPERM;
     errno = 0;
-    return !sgc_found_add_heap(&f) && errno == EPERM && !sgc_found_add_bits(&f) && !sgc_found_add_tables(&f) ? 0 : 1;
+    return !sgc_found_add_part(&f, SGC_FOUND_HEAP) && errno == EPERM && !sgc_found_add_part(&f, SGC_FOUND_BITS) &&
+           !sgc_found_add_part(&f, SGC_FOUND_TABLES) ? 0 : 1;
 }
 
 int main(void)

@@ -142,7 +142,6 @@ static int homes_of_threads(void)
     return 0;
 }
 
-/* What the program has asked for gets its home when a thread needs it. */
 static int expanded(void)
 {
     struct sgc_taken taken[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/pages/huge_pages.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what
+ * alloc/pages/pool_grow.c: which arenas ask the system for huge pages, as the system itself says (VmFlags in smaps), and what
  * it is told when memory goes back.
  */
 #include "alloc/pages/huge_pages.h"
@@ -198,7 +198,5 @@ int main(void)
         tap_skip("this system makes no huge pages");
         return tap_done();
     }
-    test_on();
-    test_others();
-    return tap_done();
+    return tap_all(test_on, test_others);
 }

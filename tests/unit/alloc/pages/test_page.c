@@ -123,10 +123,5 @@ int main(void)
 
     heap_start(16 << 20, 0, false);
     page = sgc_pool_take(3, &sgc_self->section, &zero) + 1;
-    test_set_up();
-    test_neighbours();
-    test_live();
-    test_kinds();
-    test_tags();
-    return tap_done();
+    return tap_all(test_set_up, test_neighbours, test_live, test_kinds, test_tags);
 }

@@ -113,8 +113,5 @@ int main(void)
         model[page] = -1;
     heap_start(16 << 20, 0, false);
     lists.epoch = sgc_heap.epoch;
-    test_one();
-    test_renewal();
-    test_random();
-    return tap_done();
+    return tap_all(test_one, test_renewal, test_random);
 }

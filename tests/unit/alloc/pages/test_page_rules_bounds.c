@@ -364,10 +364,5 @@ int main(int argc, char **argv)
         tap_ok(wrong == NULL, "seed %s%s%s", argv[1], wrong != NULL ? ": " : "", wrong != NULL ? wrong : "");
         return tap_done();
     }
-    test_decisions();
-    test_own_first();
-    test_random();
-    test_nodes();
-    test_recorded();
-    return tap_done();
+    return tap_all(test_decisions, test_own_first, test_random, test_nodes, test_recorded);
 }

@@ -30,39 +30,6 @@ static void give(uint32_t first, uint32_t count)
 
 /* ---- single cases ---- */
 
-static void test_order(void)
-{
-    bool zero[3];
-    uint32_t a = take(1, &zero[0]), b = take(1, &zero[1]), c = take(5, &zero[2]);
-
-    tap_ok(a == 1 && b == 2 && c == 3, "pages come in ascending order; page 0 never does");
-    tap_ok(zero[0] && zero[1] && zero[2], "fresh pages read as zero");
-    tap_ok(heap_in_use() == 7 && sgc_pool_heap_bytes() == 7 * SGC_PAGE, "and are counted");
-    *(char *)sgc_page_start(b) = 1;
-    give(b, 1);
-    tap_ok(heap_in_use() == 6 && sgc_pool_used_bytes() == SGC_PAGE, "a page that comes back counts as one with contents");
-    tap_ok(take(1, &zero[0]) == b && !zero[0], "it is taken again first and not called zero");
-    give(a, 7);
-    sgc_pool_check();
-}
-
-static void test_coalescing(void)
-{
-    bool zero;
-    uint32_t first = take_only(12);
-
-    for (uint32_t i = 0; i < 12; i += 2)
-        give(first + i, 1);
-    tap_ok(take(2, &zero) > first + 10, "single free pages do not serve two");
-    for (uint32_t i = 1; i < 12; i += 2)
-        give(first + i, 1);
-    give(first + 12, 2);
-    tap_ok(take(12, &zero) == first && !zero, "twelve neighbours, freed one by one, are a run again");
-    give(first, 12);
-    tap_ok(heap_in_use() == 0, "all back");
-    sgc_pool_check();
-}
-
 static void test_across_arenas(void)
 {
     bool zero;
@@ -319,11 +286,5 @@ int main(void)
     test_refusals();
     heap_start((size_t)ARENAS * SGC_ARENA, 0, false);
     self = &sgc_self->section;
-    test_order();
-    test_coalescing();
-    test_across_arenas();
-    test_limit();
-    test_exhaustion();
-    test_model();
-    return tap_done();
+    return tap_all(test_across_arenas, test_limit, test_exhaustion, test_model);
 }

@@ -186,7 +186,6 @@ static int is_waited_for(void)
     return served_after(current->sleeps, current->what, current->pages) ? 0 : 1;
 }
 
-/* It is waited for once, and when it does not suffice, no more. */
 static int too_little(void)
 {
     start_with_dead_span();

@@ -85,9 +85,6 @@ static int touch_arena(uint32_t arena)
     return 0;
 }
 
-static int touch_second(void) { return touch_arena(1); }
-static int touch_last(void) { return touch_arena(ARENAS - 1); }
-
 static int touch_uncommitted(void)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -97,8 +94,8 @@ static int touch_uncommitted(void)
 
 static void test_commit(void)
 {
-    child_ok(touch_second, "the second arena and its slices of the tables can be written");
-    child_ok(touch_last, "the last arena and the ends of the tables, too");
+    child_ok_of(touch_arena(1), "the second arena and its slices of the tables can be written");
+    child_ok_of(touch_arena(ARENAS - 1), "the last arena and the ends of the tables, too");
     if (TEST_SANITIZED)
         tap_skip("the sanitizer turns the fault into a report");
     else
@@ -136,7 +133,6 @@ static uint32_t take_all(void)
     return pages;
 }
 
-/* Nothing is taken for addresses: the program can have it. */
 static int all_is_left(void)
 {
     size_t left = (size_t)512 * MB, before = proc_address_space();
@@ -195,7 +191,6 @@ static bool raise_limit(size_t by)
     return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
-/* Less than an arena, and the same arena grows when there is more. */
 static int a_part_of_an_arena(void)
 {
     struct sgc_heap_config config = { .reserve = (size_t)64 * MB };
@@ -268,11 +263,6 @@ static int around(size_t offset, size_t bytes)
     return pages >= expected && *obstacle == 4711 ? 0 : 4;
 }
 
-static int around_an_arena(void) { return around(HOLE_ARENA * SGC_ARENA, SGC_ARENA); }
-static int around_a_page(void) { return around(HOLE_ARENA * SGC_ARENA + HOLE_OFFSET, 4096); }
-static int around_three(void) { return around(HOLE_ARENA * SGC_ARENA + HOLE_OFFSET, 2 * SGC_ARENA); }
-
-/* A span does not lie across it. */
 static int no_span_across(void)
 {
     struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
@@ -316,9 +306,9 @@ static void test_obstacles(void)
         tap_skip("with a sanitizer the addresses are reserved");
         return;
     }
-    child_ok(around_an_arena, "an arena's addresses are taken: the heap goes on behind it");
-    child_ok(around_a_page, "an OS page of them is");
-    child_ok(around_three, "some of three");
+    child_ok_of(around(HOLE_ARENA * SGC_ARENA, SGC_ARENA), "an arena's addresses are taken: the heap goes on behind it");
+    child_ok_of(around(HOLE_ARENA * SGC_ARENA + HOLE_OFFSET, 4096), "an OS page of them is");
+    child_ok_of(around(HOLE_ARENA * SGC_ARENA + HOLE_OFFSET, 2 * SGC_ARENA), "some of three");
     child_ok(no_span_across, "no span lies across a hole");
     child_ok(a_table_is_stopped, "a table's addresses are taken: the heap is full");
 }
@@ -364,9 +354,5 @@ int main(void)
     test_limits();
     test_obstacles();
     heap_start((size_t)ARENAS * SGC_ARENA, 0, false);
-    test_layout();
-    test_contains();
-    test_arithmetic();
-    test_commit();
-    return tap_done();
+    return tap_all(test_layout, test_contains, test_arithmetic, test_commit);
 }

@@ -129,7 +129,6 @@ static void test_mix(void)
            with_end.bytes);
 }
 
-/* The document shows the table that is tested. */
 static void test_document(void)
 {
     const char *folder = getenv("SGC_SRCDIR");
@@ -159,12 +158,5 @@ int main(void)
     struct sgc_size_classes before = sgc_size_classes;
     sgc_size_classes_init();
     tap_ok(memcmp(&before, &sgc_size_classes, sizeof before) == 0, "the tables are made once");
-    test_by_granules();
-    test_slots();
-    test_pages();
-    test_powers();
-    test_steps();
-    test_mix();
-    test_document();
-    return tap_done();
+    return tap_all(test_by_granules, test_slots, test_pages, test_powers, test_steps, test_mix, test_document);
 }

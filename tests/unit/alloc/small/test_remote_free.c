@@ -206,7 +206,6 @@ static void *race(void *arg)
     return NULL;
 }
 
-/* Both must not succeed, and one must. */
 static void test_double_free(void)
 {
     pthread_t thread[2];
@@ -342,15 +341,9 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     main_cache = sgc_self;
-    test_free();
-    test_drain();
-    test_merge();
-    test_orphans();
-    test_orphans_swept();
+    tap_each(test_free, test_drain, test_merge, test_orphans, test_orphans_swept);
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
-    test_inbox_of_ended();
-    test_double_free();
-    test_travel();
+    tap_each(test_inbox_of_ended, test_double_free, test_travel);
     sgc_a32_store(&sgc_shared.threads, TRAVELLERS);
     test_travel();
     return tap_done();

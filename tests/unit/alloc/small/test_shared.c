@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/small/orphan.c, alloc/leave.c: short runs in pages that no thread owns, what becomes of what is
+ * alloc/small/orphan.c: short runs in pages that no thread owns, what becomes of what is
  * freed there, and pages of bins that are idle.
  */
-#include "alloc/leave.h"
 #include "alloc/small/orphan.h"
 #include "tests/lib/heap.h"
 
@@ -270,7 +269,6 @@ static void test_idle(void)
     heap_empty();
 }
 
-/* Objects are counted by their pages' owners. */
 static void test_stay(void)
 {
     void *kept = fill(cache_of[0], 320);
@@ -312,15 +310,6 @@ int main(void)
     for (int t = 0; t < THREADS; t++)
         cache_of[t] = heap_cache();
     sgc_a32_store(&sgc_shared.threads, THREADS);
-    test_shares();
-    test_shows_need();
-    test_taken_away();
-    test_others_end();
-    test_frees();
-    test_without_cycles();
-    test_idle();
-    test_stay();
-    test_run_out();
-    test_ends();
-    return tap_done();
+    return tap_all(test_shares, test_shows_need, test_taken_away, test_others_end, test_frees,
+                   test_without_cycles, test_idle, test_stay, test_run_out, test_ends);
 }

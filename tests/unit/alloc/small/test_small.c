@@ -21,7 +21,6 @@ static enum sgc_free_result free_it(void *object)
 
 /* ---- order and contents ---- */
 
-/* From a fresh page on, addresses are contiguous until the page ends. */
 static void test_ascending(void)
 {
     int wrong = 0;
@@ -131,7 +130,6 @@ static int among_kept(const void *object)
     return found;
 }
 
-/* Free slots between live ones: runs are what lies between. */
 static void test_holes(void)
 {
     char *last = NULL;
@@ -343,7 +341,6 @@ static void test_many(void)
     sgc_heap_check();
 }
 
-/* Between live objects a batch is of several runs. */
 static void test_many_runs(void)
 {
     uint32_t n = 0;
@@ -380,20 +377,7 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
-    test_populated();
-    test_ascending();
-    test_reuse();
-    test_holes();
-    test_pointer_free();
-    test_claims();
-    test_demand();
-    test_claim_left();
-    test_free();
-    test_free_after_cycle();
-    test_free_many();
-    test_retire_freed();
-    test_many();
-    test_many_runs();
-    test_torture();
-    return tap_done();
+    return tap_all(test_populated, test_ascending, test_reuse, test_holes, test_pointer_free, test_claims,
+                   test_demand, test_claim_left, test_free, test_free_after_cycle, test_free_many,
+                   test_retire_freed, test_many, test_many_runs, test_torture);
 }

@@ -184,12 +184,6 @@ int main(void)
     heap_start((size_t)64 << 20, 0, false);
     cache = sgc_self;
     cache->max_pages = 1;
-    test_lazy();
-    test_ahead();
-    test_on_demand();
-    test_stale_run();
-    test_skipped_epochs();
-    test_uncollectable();
-    test_poison();
-    return tap_done();
+    return tap_all(test_lazy, test_ahead, test_on_demand, test_stale_run, test_skipped_epochs,
+                   test_uncollectable, test_poison);
 }

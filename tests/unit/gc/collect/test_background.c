@@ -201,7 +201,6 @@ static int waits_for_one(void)
     return registered() == 2 ? 0 : 2;
 }
 
-/* No thread for a small heap; one for a large one, after a collection, and only one. */
 static int starts_late(void)
 {
     white_init();

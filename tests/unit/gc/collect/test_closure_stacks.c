@@ -111,7 +111,6 @@ static int stand_on(size_t bytes)
 }
 
 static int on_spans(void) { return stand_on(64 << 10); }
-static int on_slots(void) { return stand_on(20000); }
 
 static int on_spans_concurrently(void)
 {
@@ -124,7 +123,7 @@ int main(void)
 {
     tap_plan(3);
     child_ok(on_spans, "threads on stacks of 64 KB in the heap, told to nobody: no false alarm");
-    child_ok(on_slots, "or in pages beside each other");
+    child_ok_of(stand_on(20000), "or in pages beside each other");
     child_ok(on_spans_concurrently, "or with cycles beside the program");
     return tap_done();
 }

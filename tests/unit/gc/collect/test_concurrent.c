@@ -158,7 +158,6 @@ static void *one_thread(void *arg)
     return NULL;
 }
 
-/* Threads that come, allocate, free and end, in all phases. */
 static int threads(void)
 {
     static sgc_a32_t wrong;

@@ -247,7 +247,6 @@ static int statistics(void)
     return !right() ? 1 : times < 30 ? 2 : 0;
 }
 
-/* What the option means. */
 static int a_quarter(void)
 {
     unsetenv("SGC_CONCURRENT_MARKERS");

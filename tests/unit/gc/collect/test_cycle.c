@@ -257,12 +257,6 @@ int main(void)
     setenv("GC_MARKERS", "1", 1);
     white_init();
     sgc_listener_add(&listener);
-    test_record();
-    test_nested();
-    test_disabled();
-    test_disabled_late();
-    test_given_up();
-    test_marks_given_up();
-    test_gate();
-    return tap_done();
+    return tap_all(test_record, test_nested, test_disabled, test_disabled_late, test_given_up,
+                   test_marks_given_up, test_gate);
 }

@@ -187,7 +187,6 @@ int main(void)
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
     setenv("SGC_VERIFY", "marks", 1);
     setenv("SGC_DIRTY", "software", 1);
-    tap_plan(0);
     child_ok(change_in_threads, "%d threads move pointers about and report that: none of their objects is lost", THREADS);
     test_forgetful();
     child_ok(help, "the program marks a little, or all that is left");

@@ -99,9 +99,7 @@ int main(void)
     child_ok(nothing_due, "off: nothing is due");
     setenv("SGC_TORTURE", "7", 1);
     white_init();
-    test_rate();
-    test_poison();
-    test_random();
+    tap_each(test_rate, test_poison, test_random);
     white_start_all(thread, THREADS, work);
     white_join_all(thread, THREADS);
     tap_ok(sgc_a32_load(&good) == THREADS, "so are those of %d threads at once", THREADS);

@@ -259,7 +259,6 @@ static int stops_once_with_marks(void)
     return sgc_a32_load(&layer.marks) != 0 && sgc_a32_load(&layer.marks) == sgc_a32_load(&layer.stopped) && all_right() ? 0 : 3;
 }
 
-/* In the middle of a cycle. */
 static int rules_out_what_goes_on(void)
 {
     uint64_t until = sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;

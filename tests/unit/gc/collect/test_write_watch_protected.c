@@ -204,7 +204,6 @@ int main(void)
     setenv("GC_PAUSE_TIME_TARGET", "0", 1);
     setenv("SGC_VERIFY", "marks", 1);
     setenv("SGC_DIRTY", "mprotect", 1);
-    tap_plan(0);
     says_of(whole_run(BESIDE), NULL, "nothing goes wrong");
     says(stops_the_lead, NULL, "threads that collect all the time");
     child_ok(fails_now_and_then, "one call in fifty fails");

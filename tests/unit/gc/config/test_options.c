@@ -580,17 +580,7 @@ int main(int argc, char **argv)
     check_fields();
     for (int i = 0; i < SGC_OPTIONS; i++)
         check_row(&sgc_option_table[i]);
-    check_automatic();
-    check_sizes();
-    check_signals();
-    check_unknown_names();
-    check_unsupported();
-    check_odd_environments();
-    check_program();
-    check_clamping();
-    check_listing();
-    check_secure();
-    check_processes();
-    check_no_malloc();
-    return tap_done();
+    return tap_all(check_automatic, check_sizes, check_signals, check_unknown_names, check_unsupported,
+                   check_odd_environments, check_program, check_clamping, check_listing, check_secure,
+                   check_processes, check_no_malloc);
 }

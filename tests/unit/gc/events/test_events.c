@@ -280,13 +280,6 @@ static void check_names(void)
 int main(void)
 {
     tap_plan(23);
-    check_calls();
-    check_failed_stop();
-    check_partial();
-    check_full();
-    check_threads();
-    check_record();
-    check_the_check();
-    check_names();
-    return tap_done();
+    return tap_all(check_calls, check_failed_stop, check_partial, check_full, check_threads, check_record,
+                   check_the_check, check_names);
 }

@@ -134,7 +134,6 @@ static void check_format(void)
     tap_ok(strstr(said, "13 lines") != NULL && strstr(said, "cycle") != NULL, "a line too many is found");
 }
 
-/* With every number at its largest the line still fits. */
 static void check_longest(void)
 {
     struct sgc_cycle_record record;
@@ -329,7 +328,6 @@ static void check_limits(void)
     child_ok(text_beyond_limit, "and text, too");
 }
 
-/* Nobody reads any more what is written to the pipe. */
 static int to_nobody(void)
 {
     char path[64];
@@ -448,18 +446,9 @@ int main(void)
 {
     tap_plan(35);
     folder_make();
-    check_text();
-    check_format();
-    check_longest();
-    check_names();
-    check_forks();
-    check_open_failures();
-    check_full_disk();
-    check_limits();
-    check_pipe();
-    check_cancelled();
-    check_no_place();
-    check_taken_descriptor();
+    tap_each(check_text, check_format, check_longest, check_names, check_forks, check_open_failures,
+             check_full_disk, check_limits, check_pipe, check_cancelled, check_no_place,
+             check_taken_descriptor);
     sgc_log_stop();
     folder_remove();
     return tap_done();

@@ -231,35 +231,15 @@ static void check_threads(void)
 /* ---- printing ----------------------------------------------------------------------------------------- */
 
 static const struct sgc_cycle_record example = {
-    .cycle = 12,
-    .reason = SGC_REASON_ALLOCATION,
-    .times.request_ns = 1000000,
-    .times.stop_begin_ns = 1500000,
-    .times.stopped_ns = 1512000,
-    .times.resumed_ns = 1500000 + 1234567,
-    .times.phase_ns = { 12000, 1000, 0, 50000, 1100000, 0, 3000, 1567, 67000 },
-    .times.clear_ns = 300000,
-    .threads.stopped = 4,
-    .threads.blocked = 1,
-    .marked.root_bytes = 3 << 20,
-    .marked.objects = 5000,
-    .marked.bytes = 23 << 20,
-    .heap.live_bytes_before = 80 << 20,
-    .heap.live_bytes_after = 23 << 20,
-    .heap.bytes = 128 << 20,
-    .heap.free_bytes = 105 << 20,
-    .heap.returned_bytes = 1 << 19,
-    .heap.allocated_bytes = 60 << 20,
-    .marked.rescans = 2,
-    .marked.stack_depth = 99,
-    .marked.markers = 2,
-    .marked.steals = 7,
-    .marked.stolen = 31,
-    .pages.consumed_max = 2048,
-    .pages.taken = 9000,
-    .pages.fresh = 2100,
-    .pages.foreign = 333,
-    .pages.far = 21,
+    .cycle = 12, .reason = SGC_REASON_ALLOCATION,
+    .times.request_ns = 1000000, .times.stop_begin_ns = 1500000, .times.stopped_ns = 1512000,
+    .times.resumed_ns = 1500000 + 1234567, .times.phase_ns = { 12000, 1000, 0, 50000, 1100000, 0, 3000, 1567, 67000 },
+    .times.clear_ns = 300000, .threads.stopped = 4, .threads.blocked = 1,
+    .marked.root_bytes = 3 << 20, .marked.objects = 5000, .marked.bytes = 23 << 20,
+    .heap.live_bytes_before = 80 << 20, .heap.live_bytes_after = 23 << 20, .heap.bytes = 128 << 20,
+    .heap.free_bytes = 105 << 20, .heap.returned_bytes = 1 << 19, .heap.allocated_bytes = 60 << 20,
+    .marked.rescans = 2, .marked.stack_depth = 99, .marked.markers = 2, .marked.steals = 7, .marked.stolen = 31,
+    .pages.consumed_max = 2048, .pages.taken = 9000, .pages.fresh = 2100, .pages.foreign = 333, .pages.far = 21,
 };
 
 static const char first_line[] =
@@ -331,9 +311,5 @@ int main(void)
     check_buckets();
     check_percentiles();
     sgc_stats_start();
-    check_sums();
-    check_threads();
-    check_printing();
-    check_summary();
-    return tap_done();
+    return tap_all(check_sums, check_threads, check_printing, check_summary);
 }

@@ -136,8 +136,5 @@ int main(void)
 {
     tap_plan(12);
     sgc_platform_init();
-    check_single();
-    check_ranges();
-    check_threads();
-    return tap_done();
+    return tap_all(check_single, check_ranges, check_threads);
 }

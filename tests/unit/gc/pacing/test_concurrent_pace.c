@@ -166,9 +166,5 @@ int main(void)
     tap_ok(is_monotonic(), "who has allocated more is not less behind");
     tap_ok(leaves_room(), "who is not behind leaves room for rounds");
     tap_ok(rounds_get_less(), "each round may use a part of the room");
-    check_programs();
-    check_states();
-    check_endo();
-    check_waits();
-    return tap_done();
+    return tap_all(check_programs, check_states, check_endo, check_waits);
 }

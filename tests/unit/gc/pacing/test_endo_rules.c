@@ -250,8 +250,5 @@ static void test_background_alone(void)
 
 int main(void)
 {
-    test_properties();
-    test_simulated();
-    test_background_alone();
-    return tap_done();
+    return tap_all(test_properties, test_simulated, test_background_alone);
 }

@@ -108,11 +108,5 @@ static void test_time(void)
 
 int main(void)
 {
-    test_cost();
-    test_model();
-    test_monotone();
-    test_option();
-    test_homes();
-    test_time();
-    return tap_done();
+    return tap_all(test_cost, test_model, test_monotone, test_option, test_homes, test_time);
 }

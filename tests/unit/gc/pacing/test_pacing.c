@@ -145,7 +145,6 @@ static int dear_below_named_limit(void)
     return budget_when_dear() >= 56 && sgc_heap_max() <= (size_t)100 << 20 ? 0 : 1;
 }
 
-/* What a program sets for itself is no permission. */
 static int dear_below_own_limit(void)
 {
     white_init();
@@ -237,7 +236,6 @@ static void test_freed(void)
     tap_ok(sum >= (size_t)PATIENCE_MB << 20, "large objects likewise");
 }
 
-/* What a cycle frees in the program's place there will be again. */
 static void test_freed_early(void)
 {
     size_t sum;
@@ -442,16 +440,6 @@ int main(void)
     setenv("SGC_MODE", "stop", 1);
     test_heaps();
     white_init();
-    test_budget();
-    test_freed_elsewhere();
-    test_freed();
-    test_freed_early();
-    test_own();
-    test_unseen();
-    test_settings();
-    test_counts();
-    test_costs();
-    test_markers();
-    test_limit_pays();
-    return tap_done();
+    return tap_all(test_budget, test_freed_elsewhere, test_freed, test_freed_early, test_own, test_unseen, test_settings,
+                   test_counts, test_costs, test_markers, test_limit_pays);
 }

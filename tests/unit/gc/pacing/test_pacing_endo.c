@@ -157,7 +157,7 @@ static void test_pace(void)
     bytes = until(SGC_DUE_NOW) - from;
     tap_ok(reached(bytes, left) && first[SGC_DUE_ASSIST] == 0 && sgc_pacing_overdue(),
            "all is marked: nobody helps, and when the budget is used up everybody waits (%zu of %zu)", bytes, left);
-    sgc_pacing_mark_over();
+    sgc_concurrent_pace_end();
     white_collect();
 }
 
@@ -171,7 +171,7 @@ static void test_late(void)
     begin_mark();
     tap_ok(!sgc_pacing_overdue() && reached(until(SGC_DUE_NOW) - from, SGC_PACE_MIN), "a mark that begins too late has %u KB",
            SGC_PACE_MIN >> 10);
-    sgc_pacing_mark_over();
+    sgc_concurrent_pace_end();
     white_collect();
 }
 
@@ -182,11 +182,7 @@ static int rule(void)
     make_live();
     sgc_pacing_concurrent(0);
     deaf = true;
-    test_begin();
-    test_small_budget();
-    test_target();
-    test_pace();
-    test_late();
+    tap_each(test_begin, test_small_budget, test_target, test_pace, test_late);
     return 0;
 }
 

@@ -320,8 +320,5 @@ static void test_limit(void)
 
 int main(void)
 {
-    test_properties();
-    test_simulated();
-    test_limit();
-    return tap_done();
+    return tap_all(test_properties, test_simulated, test_limit);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and what is said when none can be.  Also:
- * gc/snapshot/write.c, gc/snapshot/heap_part.c and gc/snapshot/blocks.c, whose output is compared
- * with what is marked by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
+ * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and the message when
+ * none can be.  Also: gc/snapshot/heap_part.c and gc/snapshot/blocks.c, whose output is compared
+ * with the marks by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
  */
 #include "gc/snapshot/snapshot.h"
 
@@ -202,12 +202,8 @@ static int none(void)
 
 int main(void)
 {
-    tap_plan(0);
     folder_make();
-    test_option();
-    test_names();
-    test_numbers();
-    test_crc();
+    tap_each(test_option, test_names, test_numbers, test_crc);
     child_ok(collect_three, "every third collection writes one, and its time is a part of the pause");
     child_ok(collect_beside, "where collections run beside the program those stop it");
     child_ok(fork_asked, "what was asked for before a fork is not written by the child, which asks anew");

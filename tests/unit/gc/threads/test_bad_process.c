@@ -400,8 +400,5 @@ int main(void)
         test_no_threads();
     }
     check(reach_limit, NULL, false, "the heap's limit is reached: the hook's NULL is returned, and the program goes on");
-    test_options();
-    test_unregistered();
-    test_calls();
-    return tap_done();
+    return tap_all(test_options, test_unregistered, test_calls);
 }

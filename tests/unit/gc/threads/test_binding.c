@@ -179,7 +179,6 @@ static int all_processors(void)
     return CPU_EQUAL(&before, &one) ? 0 : 3;
 }
 
-/* Without it they do. */
 static int off(void)
 {
     cpu_set_t before = own_cpus(), one = only(nth_cpu(&before, 0));

@@ -2,7 +2,7 @@
 /*
  * gc/threads/registry.c: threads come and go, in every way a thread can end.
  *
- * Also: gc/threads/register.c, gc/collect/start.c.
+ * Also: gc/collect/start.c.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -210,9 +210,5 @@ int main(void)
     setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     sgc_listener_add(&listener);
-    test_one();
-    test_ends();
-    test_storm();
-    test_bottom();
-    return tap_done();
+    return tap_all(test_one, test_ends, test_storm, test_bottom);
 }

@@ -73,7 +73,5 @@ static void test_stopper(void)
 int main(void)
 {
     tap_plan(13);
-    test_who_spins();
-    test_stopper();
-    return tap_done();
+    return tap_all(test_who_spins, test_stopper);
 }

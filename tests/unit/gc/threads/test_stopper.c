@@ -134,7 +134,6 @@ static void *make_room_later(void *length)
     return NULL;
 }
 
-/* 0: the stop waited for room, without a word. */
 static int wait_for_room(void)
 {
     struct rlimit limit;
@@ -148,7 +147,6 @@ static int wait_for_room(void)
     return capture_end()[0] != '\0' ? 1 : result == SGC_COLLECTED ? 0 : 2;
 }
 
-/* 0: the stop was given up, and explained once. */
 static int wait_in_vain(void)
 {
     use_queue();
@@ -175,7 +173,6 @@ static void hold_object(TEST_UNUSED void *unused)
     sgc_a32_store_rel(&object_good, object[0] == 7 && object[WHITE_BYTES - 1] == 7 ? 1 : 2);
 }
 
-/* 0: no collection was made, that was explained once, and a thread that could not be stopped lost nothing. */
 static int lose_nothing(void)
 {
     bool given_up = true;
@@ -205,7 +202,6 @@ static void *register_numberless(void *unused)
     return refuse_call(SYS_gettid) ? sgc_mutator_register(0) : unused;
 }
 
-/* 0: a thread whose number is not known is not registered, which is explained; the others can be stopped. */
 static int stay_out(void)
 {
     pthread_t thread;
@@ -255,7 +251,6 @@ static void check_handler(void)
     white_join(deaf);
 }
 
-/* A stop that the program has asked for is made all the same. */
 static void check_external(void)
 {
     static int interrupt = SIGINT;
@@ -351,8 +346,5 @@ int main(void)
     child_ok(lose_nothing, "a system that refuses to send the signal keeps collections away, and costs no object");
     child_ok(stay_out, "a thread that does not learn its number is not registered");
     white_init();
-    check_handler();
-    check_external();
-    check_left_pending();
-    return tap_done();
+    return tap_all(check_handler, check_external, check_left_pending);
 }

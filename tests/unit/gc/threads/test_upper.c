@@ -351,7 +351,5 @@ int main(void)
         check_vanishing(vanish, "v", "that a thread has vanished is told by who finds it, and its record is free");
         check_vanishing(vanish_in_block, "bv", "so is one that was blocked");
     }
-    check_keeping();
-    check_forks();
-    return tap_done();
+    return tap_all(check_keeping, check_forks);
 }

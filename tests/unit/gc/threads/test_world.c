@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc/threads/world.c, gc/threads/interrupted.c: stopping and resuming threads in every state, and giving up on those that
+ * gc/threads/world.c: stopping and resuming threads in every state, and giving up on those that
  * cannot be stopped.
  */
 #include <errno.h>
@@ -186,7 +186,6 @@ static void be_deaf(TEST_UNUSED void *unused)
     white_reached(&deaf_may_hear, 2);
 }
 
-/* After a stop that was given up the next allocations do not all try again. */
 static void check_goes_on(void)
 {
     uint64_t began = sgc_clock_ns();
@@ -384,12 +383,7 @@ int main(void)
 {
     white_init();
     sgc_listener_add(&listener);
-    test_many();
-    test_blocked_edges();
-    test_deaf();
-    test_held_by_debugger();
-    test_errno();
-    test_asked_again();
+    tap_each(test_many, test_blocked_edges, test_deaf, test_held_by_debugger, test_errno, test_asked_again);
     sgc_verify(SGC_check() == 0);
     tap_ok(sgc_a32_load(&seen.cycles) > 0, "cycles were seen by their listener");
     return tap_done();

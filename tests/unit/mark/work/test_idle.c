@@ -182,11 +182,5 @@ static void test_nobody(void)
 
 int main(void)
 {
-    test_policy();
-    test_spinner();
-    test_sleep();
-    test_wake();
-    test_wake_all();
-    test_nobody();
-    return tap_done();
+    return tap_all(test_policy, test_spinner, test_sleep, test_wake, test_wake_all, test_nobody);
 }

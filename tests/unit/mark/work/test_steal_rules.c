@@ -118,8 +118,5 @@ static void test_one_node(void)
 
 int main(void)
 {
-    test_random();
-    test_spread();
-    test_one_node();
-    return tap_done();
+    return tap_all(test_random, test_spread, test_one_node);
 }

@@ -312,11 +312,5 @@ static void test_cores(void)
 
 int main(void)
 {
-    test_machine();
-    test_hwloc();
-    test_lists();
-    test_nodes();
-    test_many_nodes();
-    test_cores();
-    return tap_done();
+    return tap_all(test_machine, test_hwloc, test_lists, test_nodes, test_many_nodes, test_cores);
 }

@@ -207,9 +207,7 @@ static void test_ranks(void)
 int main(void)
 {
     white_init();
-    test_contention();
-    test_sleepers();
-    test_signals();
+    tap_each(test_contention, test_sleepers, test_signals);
     if (TEST_SANITIZED)
         tap_skip("a sanitizer delivers no signal to a thread in our own system call");
     else

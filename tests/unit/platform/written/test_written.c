@@ -446,10 +446,7 @@ static void test_source(void)
                  why.error == 0 ? "it does not say what was written" : strerror(why.error));
         return;
     }
-    test_model();
-    test_many_runs();
-    test_lost_writes();
-    test_fork();
+    tap_each(test_model, test_many_runs, test_lost_writes, test_fork);
     tap_ok(run_in_child(close_descriptors) == 0, "%s: a program may close all descriptors", source->name);
     test_closed();
 }
@@ -463,7 +460,6 @@ int main(void)
     if (memory == NULL || pipe(pipe_ends) != 0)
         tap_bail("no memory or no pipe");
     madvise(memory, PAGES * page_bytes, MADV_NOHUGEPAGE);       /* which has one soft-dirty bit */
-    tap_plan(0);
     test_refused();
     test_descriptors_reused();
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * platform/written/written_mprotect.c and platform/written/protected_pages.c: faults that are none of its own, a
- * client's handlers before and after it, threads that store into one page at once, forks while others store, stacks that must
- * not be protected, limits, and more runs of written pages than a process may have mappings.
+ * platform/written/written_mprotect.c: faults that are none of its own, a client's handlers before
+ * and after it, threads that store into one page at once, forks while others store, stacks that
+ * must not be protected, limits, and more runs of written pages than a process may have mappings.
  */
 #include "platform/written/written.h"
 
@@ -140,10 +140,6 @@ static bool calls_with(int flags, bool blocks_usr1)
     return calls == before + 1 && usr1_blocked == blocks_usr1 && segv_blocked == ((flags & SA_NODEFER) == 0);
 }
 
-static int plain_mask(void) { return calls_with(0, false) ? 0 : 1; }
-static int nodefer_mask(void) { return calls_with(SA_NODEFER, false) ? 0 : 1; }
-static int fuller_mask(void) { return calls_with(SA_ONSTACK, true) ? 0 : 1; }
-
 /* signal(2) of old: once, and then the default. */
 static int once_only(void)
 {
@@ -209,9 +205,9 @@ static int chained_wild(void)
 
 static void test_handlers(void)
 {
-    child_ok(plain_mask, "a client's handler runs with the signals blocked that it would have");
-    child_ok(nodefer_mask, "with SA_NODEFER, too");
-    child_ok(fuller_mask, "and with a mask of its own");
+    child_ok_of(calls_with(0, false) ? 0 : 1, "a client's handler runs with the signals blocked that it would have");
+    child_ok_of(calls_with(SA_NODEFER, false) ? 0 : 1, "with SA_NODEFER, too");
+    child_ok_of(calls_with(SA_ONSTACK, true) ? 0 : 1, "and with a mask of its own");
     tap_ok(run_in_child(once_only) == 128 + SIGSEGV, "one with SA_RESETHAND is called once");
     tap_ok(run_in_child(sent_to_nobody) == 128 + SIGSEGV, "SIGSEGV that was sent ends the process where nobody handles it");
     child_ok(sent_and_ignored, "ignored it is ignored, and faults are still ours");
@@ -460,10 +456,7 @@ int main(void)
     memory = sgc_mem_reserve(2 * PAGES * page_bytes, page_bytes);
     if (memory == NULL || !sgc_mem_commit(memory, PAGES * page_bytes))
         tap_bail("no memory");
-    tap_plan(0);
-    test_handlers();
-    test_handler_before();
-    test_handler_after();
+    tap_each(test_handlers, test_handler_before, test_handler_after);
     tap_ok(run_in_child(die_by_own_fault) == 128 + SIGSEGV, "without a client's handler a wild store ends the process");
     child_ok(keep_open, "what is kept open is never protected, and dirty, until the cycle is over");
     tap_ok(run_in_child(not_kept) == 128 + SIGSEGV, "and its neighbours are");

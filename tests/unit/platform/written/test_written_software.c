@@ -226,14 +226,9 @@ int main(void)
         tap_bail("no memory");
     if (!sgc_barrier_all_threads())
         tap_skip_all("the system has no barrier of all threads");
-    tap_plan(0);
     test_closed();
     tap_ok(open_it(&why) && sgc_written_is_reported(), "it is opened");
-    test_borders();
-    test_ranges();
-    test_handler();
-    test_again();
-    test_threads();
+    tap_each(test_borders, test_ranges, test_handler, test_again, test_threads);
     source->close();
     return tap_done();
 }

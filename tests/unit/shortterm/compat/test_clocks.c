@@ -2,7 +2,7 @@
 /*
  * libscm's clocks and regions: their numbers, and what objects live by them.
  *
- * Also: shortterm/compat/regions.c.
+ * Also: shortterm/compat/dates.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,7 +95,6 @@ static int region_numbers(void)
     return wrong + (scm_malloc_in_region(10, 3) != NULL || scm_create_region() != 3 || scm_create_region() != -1);
 }
 
-/* A size that does not fit into 32 bits is no small one. */
 static int large_in_region(void)
 {
     int region = scm_create_region();

@@ -2,7 +2,7 @@
 /*
  * libscm's finalizers: their numbers, when they are called, what their answers mean; and its figures.
  *
- * Also: shortterm/compat/mem_info.c.
+ * Also: shortterm/compat/objects.c.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -142,7 +142,6 @@ static int jumps(TEST_UNUSED void *object)
     longjmp(out, 1);
 }
 
-/* Who leaves a finalizer by a jump keeps its object, and others expire as before. */
 static int left_by_jump(void)
 {
     int number = scm_register_finalizer(jumps), other = scm_register_finalizer(lets_go);

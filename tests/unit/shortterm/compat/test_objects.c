@@ -131,7 +131,6 @@ static int latest_decides(void)
     return wrong + is_object(object);
 }
 
-/* scm_free leaves what has dates to these. */
 static int freed_with_dates(void)
 {
     void *object = new_object();
@@ -149,7 +148,6 @@ static int freed_with_dates(void)
     return wrong + is_object(object);
 }
 
-/* Each operation takes off one date. */
 static int lazily(void)
 {
     enum { OBJECTS = 1000 };
@@ -170,7 +168,6 @@ static int lazily(void)
     return steps < OBJECTS - 2 || steps > OBJECTS;
 }
 
-/* Nothing is collected, and memory stays as it is. */
 static int steady(void)
 {
     struct SGC_stats before, after;
@@ -238,7 +235,6 @@ static int too_late(void)
     return wrong;
 }
 
-/* More dates than are counted: the object stays at least as long as these. */
 static int many_dates(void)
 {
     void *object = new_object();

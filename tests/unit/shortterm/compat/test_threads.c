@@ -80,7 +80,6 @@ static pthread_t start(void *(*body)(void *))
     return thread;
 }
 
-/* Global time goes on without a thread that has nothing to do with it. */
 static int local_only(void)
 {
     pthread_t thread = start(works_locally);
@@ -292,7 +291,6 @@ static void *ticks_once(TEST_UNUSED void *unused)
     return NULL;
 }
 
-/* Global time is not held up by threads that are gone. */
 static int gone(void)
 {
     int wrong = 0;

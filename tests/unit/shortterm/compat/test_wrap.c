@@ -41,7 +41,6 @@ static int cleared(void)
     return wrong + (malloc(nearly) != NULL || realloc(NULL, nearly) != NULL);
 }
 
-/* What the C library has allocated goes back to it. */
 static int foreign(void)
 {
     FILE *file = tmpfile();

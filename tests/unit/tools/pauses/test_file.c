@@ -108,10 +108,7 @@ static void test_nonsense(void)
 int main(void)
 {
     tap_plan(12);
-    test_short_ones();
-    test_full();
-    test_equal_ones();
-    test_nonsense();
+    tap_each(test_short_ones, test_full, test_equal_ones, test_nonsense);
     free(file);
     return tap_done();
 }
