@@ -141,14 +141,26 @@ static void ask_for_the_late(struct sgc_mutator *self, uint32_t epoch)
         sgc_concurrent_ask(self);
 }
 
+/* The lead was woken late: a cycle has begun and ended since anybody asked. */
+static void let_stale_be(struct sgc_mutator *self, uint32_t asked_in)
+{
+    sgc_assert(asked() && sgc_concurrent_enabled());
+    sgc_lead_over();
+    ask_for_the_late(self, asked_in);
+}
+
 static void lead(struct sgc_mutator *self)
 {
-    uint32_t epoch = sgc_heap.epoch;
+    uint32_t epoch = sgc_heap.epoch, asked_in = sgc_a32_load_sc(&concurrent.asked_in);
     enum sgc_lead_result result;
 
     sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());
     if (!sgc_concurrent_enabled()) {
         reopen_source(self);
+        return;
+    }
+    if (asked_in != epoch) {
+        let_stale_be(self, asked_in);
         return;
     }
     result = sgc_lead_cycle(self, epoch);
