@@ -72,6 +72,7 @@ void sgc_marker_join(struct sgc_marker *marker, const struct sgc_marker *first)
     marker->until_ns = 0;
 }
 
+__attribute__((noinline))
 bool sgc_edge_remote_bit(uintptr_t edge)
 {
     sgc_assert(sgc_heap_contains(sgc_heap.base + edge));

@@ -129,7 +129,7 @@ void sgc_tls_learn(struct sgc_module_tls *tls, uintptr_t thread_pointer, struct 
     bool ours = thread_pointer >= stack.low && thread_pointer < stack.high
              && block.lo >= stack.low && block.hi <= stack.high;
 
-    sgc_assert(thread_pointer != 0 && block.lo <= block.hi && stack.low <= stack.high);
+    sgc_assert(thread_pointer != 0 && block.lo <= block.hi);
     if (tls->place == SGC_TLS_GUESSED && ours && block.lo - thread_pointer == tls->offset
         && block.hi - block.lo == tls->bytes)
         tls->place = SGC_TLS_FIXED;

@@ -19,7 +19,7 @@ static const uint64_t AGAIN_NS = 3000000000;
 struct concurrent {
     sgc_a32_t enabled;
     sgc_a32_t enabling;         /* some thread is about to: others leave it to that */
-    sgc_a32_t asked_in;         /* epoch */
+    sgc_aw_t asked_in;          /* epoch */
     sgc_aw_t again_at;          /* when to try whether there is a source again; 0: never */
 };
 
@@ -80,13 +80,21 @@ static bool becomes_asked(void)
     return sgc_a32_cas(&sgc_cycle.state, SGC_CYCLE_IDLE, SGC_CYCLE_ASKED);
 }
 
+/* A thread that is late does not take back what another has noted. */
+static void note_epoch(void)
+{
+    uint32_t epoch = sgc_heap.epoch, noted = (uint32_t)sgc_aw_load_sc(&concurrent.asked_in);
+
+    while ((int32_t)(epoch - noted) > 0 && !sgc_aw_cas_sc(&concurrent.asked_in, noted, epoch))
+        noted = (uint32_t)sgc_aw_load_sc(&concurrent.asked_in);
+}
+
 void sgc_concurrent_ask(struct sgc_mutator *self)
 {
     sgc_assert(!sgc_gc_lock_held());
     if (!sgc_concurrent_enabled() || !may_begin())
         return;
-    if (sgc_a32_load_sc(&concurrent.asked_in) != sgc_heap.epoch)
-        sgc_a32_store_sc(&concurrent.asked_in, sgc_heap.epoch);
+    note_epoch();
     if (sgc_a32_load_sc(&sgc_cycle.state) == SGC_CYCLE_IDLE && becomes_asked())
         wake_lead(self);
 }
@@ -137,21 +145,23 @@ static void ask_for_the_late(struct sgc_mutator *self, uint32_t epoch)
     uint32_t now = sgc_heap.epoch;
 
     sgc_assert(!sgc_gc_lock_held());
-    if (now != epoch && sgc_a32_load_sc(&concurrent.asked_in) == now)
+    if (now != epoch && (uint32_t)sgc_aw_load_sc(&concurrent.asked_in) == now)
         sgc_concurrent_ask(self);
 }
 
 /* The lead was woken late: a cycle has begun and ended since anybody asked. */
 static void let_stale_be(struct sgc_mutator *self, uint32_t asked_in)
 {
-    sgc_assert(asked() && sgc_concurrent_enabled());
+    sgc_assert(asked());
     sgc_lead_over();
     ask_for_the_late(self, asked_in);
 }
 
 static void lead(struct sgc_mutator *self)
 {
-    uint32_t epoch = sgc_heap.epoch, asked_in = sgc_a32_load_sc(&concurrent.asked_in);
+    /* Read first: what is asked later is of the epoch that is read then, or of a later one. */
+    uint32_t asked_in = (uint32_t)sgc_aw_load_sc(&concurrent.asked_in);
+    uint32_t epoch = sgc_heap.epoch;
     enum sgc_lead_result result;
 
     sgc_assert(sgc_mutator_mine(self) && self->service && !sgc_gc_lock_held());

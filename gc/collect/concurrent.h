@@ -8,9 +8,9 @@
  *             written pages, or one again; threads
  *             that enable or rule out such cycles
  *   enabling  a thread that enables them, by CAS     same          acquire-release
- *   asked_in  any thread, before it reads the state  the lead,     sequentially consistent, as the
- *             of the cycle                           after its     state is there: one of the two
- *                                                    cycle         sees the other's word
+ *   asked_in  any thread, by CAS to a later epoch,   the lead,     sequentially consistent, as the
+ *             before it reads the state of the       before its    state is there: one of the two
+ *             cycle                                  cycle, after  sees the other's word
  *   again_at  the lead; a thread that asks, enables  any thread    relaxed: a stale one costs a
  *             or rules out concurrent cycles                       question too many
  */
