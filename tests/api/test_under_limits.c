@@ -323,6 +323,7 @@ int main(void)
 {
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer has taken the address space");
+    setenv("SGC_VERIFY", "nothing", 1);         /* a copy of the marks has no room in these limits */
     test_lists();
     child_ok(beside_malloc, "the program has memory of its own beside the heap");
     child_ok(comes_later, "so has it when the limit comes later");
