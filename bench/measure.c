@@ -89,3 +89,20 @@ long argument(int argc, char **argv, int i, long otherwise, long least, long mos
     }
     return value;
 }
+
+int choice(int argc, char **argv, int i, const char *words)
+{
+    int index = 0;
+
+    if (i >= argc)
+        return 0;
+    for (const char *word = words; *word != '\0'; index++) {
+        size_t length = strcspn(word, "|");
+
+        if (strlen(argv[i]) == length && strncmp(argv[i], word, length) == 0)
+            return index;
+        word += length + (word[length] == '|');
+    }
+    fprintf(stderr, "%s: \"%s\" is none of %s\n", argv[0], argv[i], words);
+    exit(2);
+}

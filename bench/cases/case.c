@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/measure.h"
-
 static cpu_set_t allowed;       /* before any thread was pinned */
 
 static void fail(const char *what)
@@ -145,23 +143,6 @@ void case_end(void)
 }
 
 /* ---- arguments, time, memory ---- */
-
-int choice(int argc, char **argv, int i, const char *words)
-{
-    int index = 0;
-
-    if (i >= argc)
-        return 0;
-    for (const char *word = words; *word != '\0'; index++) {
-        size_t length = strcspn(word, "|");
-
-        if (strlen(argv[i]) == length && strncmp(argv[i], word, length) == 0)
-            return index;
-        word += length + (word[length] == '|');
-    }
-    fprintf(stderr, "%s: \"%s\" is none of %s\n", argv[0], argv[i], words);
-    exit(2);
-}
 
 uint64_t now_ns(void)
 {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/measure.h"
 #include "gc.h"
 
 /* First in main: starts the collector, and says which one and from which file it is. */
@@ -26,9 +27,6 @@ void figure(const char *name, double value, const char *unit);
 
 /* Median, least and most of n measurements as NAME, NAME_least and NAME_most; sorts them. */
 void figures(const char *name, double *measured, size_t n, const char *unit);
-
-/* The i-th argument as the index of one of the words "a|b|c"; a missing argument is the first. */
-int choice(int argc, char **argv, int i, const char *words);
 
 /* One number for all of a result: start with 0. */
 uint64_t result_digest(uint64_t digest, const void *data, size_t bytes);
@@ -67,21 +65,5 @@ double together_ns(part_fn *prepare, part_fn *work, void *arg, long threads);
 
 /* The least of so many times. */
 double best_ns(part_fn *prepare, part_fn *work, void *arg, long threads, int rounds);
-
-/* Numbers that look random and are the same in each run; *state is not 0. */
-static inline uint64_t random_next(uint64_t *state)
-{
-    uint64_t x = *state;
-
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return *state = x;
-}
-
-static inline size_t random_below(uint64_t *state, size_t bound)
-{
-    return (size_t)(((random_next(state) >> 32) * (uint64_t)bound) >> 32);
-}
 
 #endif

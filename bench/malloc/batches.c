@@ -82,7 +82,7 @@ static uint64_t work(void *arg, long i)
 
     for (long n = 0; n < batches; n++) {
         result += destroy(&kept[i][n % KEPT], n);
-        make(&kept[i][n % KEPT], client_random(&state));
+        make(&kept[i][n % KEPT], random_next(&state));
     }
     for (long k = 0; k < KEPT; k++)
         result += destroy(&kept[i][k], k);

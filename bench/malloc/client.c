@@ -152,25 +152,6 @@ int client_end(struct client_run run, double operations)
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* ---- arguments ---- */
-
-int client_choice(int argc, char **argv, int i, const char *words)
-{
-    int index = 0;
-
-    if (i >= argc)
-        return 0;
-    for (const char *word = words; *word != '\0'; index++) {
-        size_t length = strcspn(word, "|");
-
-        if (strlen(argv[i]) == length && strncmp(argv[i], word, length) == 0)
-            return index;
-        word += length + (word[length] == '|');
-    }
-    fprintf(stderr, "%s: \"%s\" is none of %s\n", argv[0], argv[i], words);
-    exit(2);
-}
-
 /* ---- threads ---- */
 
 struct runner {

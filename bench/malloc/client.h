@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/measure.h"
+
 enum { CLIENT_SECONDS = 300, CLIENT_THREADS_MAX = 64, CLIENT_STEP = 4096 };
 
 /* ---- the program's frame ---- */
@@ -40,9 +42,6 @@ struct client_run {
  */
 struct client_run client_together(client_part *work, void *arg, long threads);
 
-/* The i-th argument as the index of one of the words "a|b|c"; a missing argument is the first. */
-int client_choice(int argc, char **argv, int i, const char *words);
-
 /*
  * After the work, when all is freed: time, memory at its peak, and memory at rest, after a while in
  * which the process calls nothing (BENCH_REST_MS, 1000).  Returns main's result.
@@ -63,21 +62,6 @@ _Noreturn void client_no_memory(size_t bytes);
 void client_need(bool done, const char *what);
 
 /* ---- numbers that look random and are the same in each run; *state is not 0 ---- */
-
-static inline uint64_t client_random(uint64_t *state)
-{
-    uint64_t x = *state;
-
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return *state = x;
-}
-
-static inline size_t client_below(uint64_t *state, size_t bound)
-{
-    return (size_t)(((client_random(state) >> 32) * (uint64_t)bound) >> 32);
-}
 
 /* A state for thread i that has nothing in common with its neighbours'. */
 static inline uint64_t client_seed(long i)

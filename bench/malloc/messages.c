@@ -73,9 +73,9 @@ static void produce(long i, size_t batches)
     struct batch b = { .tag = 0 };
 
     for (size_t n = 0; n < batches; n++) {
-        b.tag = client_random(&state);
+        b.tag = random_next(&state);
         for (size_t k = 0; k < BATCH; k++) {
-            b.size[k] = (uint16_t)(LEAST + client_below(&state, MOST - LEAST + 1));
+            b.size[k] = (uint16_t)(LEAST + random_below(&state, MOST - LEAST + 1));
             b.block[k] = client_new(b.size[k], b.tag + k);
         }
         put(&b);

@@ -34,18 +34,18 @@ static struct life *_Atomic handed[HANDED];
 
 static size_t draw_size(uint64_t *state)
 {
-    size_t least = client_below(state, 500) == 0 ? (size_t)LARGE << client_below(state, 5)
-                                                 : (size_t)SMALL << client_below(state, 8);
+    size_t least = random_below(state, 500) == 0 ? (size_t)LARGE << random_below(state, 5)
+                                                 : (size_t)SMALL << random_below(state, 8);
 
-    return least + client_below(state, least);
+    return least + random_below(state, least);
 }
 
 static size_t draw_life(uint64_t *state)
 {
-    size_t kind = client_below(state, 100);
+    size_t kind = random_below(state, 100);
     size_t most = kind < 90 ? 16 : kind < 95 ? 2000 : LIFE_MAX - 1;
 
-    return 1 + client_below(state, most);
+    return 1 + random_below(state, most);
 }
 
 static void check_zero(const struct life *block)
@@ -86,7 +86,7 @@ static struct life *grow(struct life *block)
 static struct life *make(uint64_t *state)
 {
     size_t size = draw_size(state);
-    bool zero = client_below(state, 16) == 0;
+    bool zero = random_below(state, 16) == 0;
     struct life *volatile new = zero ? calloc(1, size) : malloc(size);  /* of unknown contents */
     struct life *block = new;
 
@@ -98,9 +98,9 @@ static struct life *make(uint64_t *state)
     block->size = size;
     if (zero)
         check_zero(block);
-    block->tag = client_random(state);
+    block->tag = random_next(state);
     client_mark(block + 1, size - sizeof *block, block->tag);
-    return client_below(state, 32) == 0 ? grow(block) : block;
+    return random_below(state, 32) == 0 ? grow(block) : block;
 }
 
 static uint64_t destroy(struct life *block)
@@ -142,8 +142,8 @@ static uint64_t work(void *arg, long i)
         struct life *block = make(&state);
 
         result += end_lives(&mine[step % LIFE_MAX]);
-        if (client_below(&state, 500) == 0) {
-            result += hand_over(block, client_below(&state, HANDED));
+        if (random_below(&state, 500) == 0) {
+            result += hand_over(block, random_below(&state, HANDED));
         } else {
             struct life **list = &mine[((size_t)step + draw_life(&state)) % LIFE_MAX];
 

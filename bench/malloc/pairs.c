@@ -79,7 +79,7 @@ static void run_random(size_t **table, size_t pairs)
     for (size_t i = 0; i < TABLE_BLOCKS; i++)
         table[i] = make(sizes[i % SIZES], i);
     for (size_t n = 0; n < pairs; n++) {
-        size_t i = client_below(&state, TABLE_BLOCKS);
+        size_t i = random_below(&state, TABLE_BLOCKS);
 
         destroy(table[i], i);
         table[i] = make(sizes[n % SIZES], i);
@@ -169,12 +169,12 @@ static void draw_sizes(size_t least, size_t most)
     uint64_t state = client_seed(1);
 
     for (size_t i = 0; i < SIZES; i++)
-        sizes[i] = (uint16_t)(least + client_below(&state, most - least + 1));
+        sizes[i] = (uint16_t)(least + random_below(&state, most - least + 1));
 }
 
 int main(int argc, char **argv)
 {
-    struct job job = { .pattern = client_choice(argc, argv, 1, "hot|batch|random|medium|remote|resize") };
+    struct job job = { .pattern = choice(argc, argv, 1, "hot|batch|random|medium|remote|resize") };
     long pairs = argument(argc, argv, 2, 20000000, BATCH_BLOCKS, 1000000000);
     long threads = argument(argc, argv, 3, 1, 1, CLIENT_THREADS_MAX);
     struct client_run run;

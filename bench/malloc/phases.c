@@ -63,9 +63,9 @@ static struct block *fill(size_t megabytes, size_t least, size_t most)
     struct block *list = NULL;
 
     for (size_t asked = 0; asked < megabytes * MEGABYTE; asked += list->size) {
-        size_t size = least + client_below(&state, most - least + 1);
+        size_t size = least + random_below(&state, most - least + 1);
 
-        list = make(list, size, client_random(&state));
+        list = make(list, size, random_next(&state));
     }
     return list;
 }
@@ -188,7 +188,7 @@ static struct client_run run_turns(struct job *job)
 int main(int argc, char **argv)
 {
     static const long counts[] = { 1024, 256, 1024, 64, 10000 };
-    struct job job = { .how = client_choice(argc, argv, 1, "sizes|turns|burst|teeth|threads") };
+    struct job job = { .how = choice(argc, argv, 1, "sizes|turns|burst|teeth|threads") };
     struct client_run run;
 
     job.count = (size_t)argument(argc, argv, 2, counts[job.how], 1, 1000000);

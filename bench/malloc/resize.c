@@ -67,7 +67,7 @@ static uint64_t grow_small(size_t megabytes)
     uint64_t state = client_seed(0), asked = 0;
 
     while (asked < megabytes * MEGABYTE) {
-        size_t i = client_below(&state, BUFFERS);
+        size_t i = random_below(&state, BUFFERS);
         struct sized *b = &buffers[i];
 
         if (b->block != NULL && b->size > BUFFER_MOST) {
@@ -93,8 +93,8 @@ struct aligned {
 
 static struct aligned *make_aligned(uint64_t *state, struct aligned *next)
 {
-    size_t alignment = (size_t)32 << client_below(state, 5);
-    size_t size = 16 + client_below(state, ALIGNED_MOST - 16 + 1);
+    size_t alignment = (size_t)32 << random_below(state, 5);
+    size_t size = 16 + random_below(state, ALIGNED_MOST - 16 + 1);
     void *block = NULL;
 
     if (posix_memalign(&block, alignment, size) != 0)
@@ -137,7 +137,7 @@ static uint64_t work(void *arg, long i)
 int main(int argc, char **argv)
 {
     static const long megabytes[] = { 256, 4096, 256 };
-    struct job job = { .how = client_choice(argc, argv, 1, "large|small|aligned") };
+    struct job job = { .how = choice(argc, argv, 1, "large|small|aligned") };
     struct client_run run;
 
     job.megabytes = (size_t)argument(argc, argv, 2, megabytes[job.how], 1, 1 << 20);

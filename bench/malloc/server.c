@@ -40,8 +40,8 @@ struct job {
 
 static void fill(struct chain *c, struct slot *s)
 {
-    s->size = LEAST + client_below(&c->state, MOST - LEAST + 1);
-    s->tag = client_random(&c->state);
+    s->size = LEAST + random_below(&c->state, MOST - LEAST + 1);
+    s->tag = random_next(&c->state);
     s->block = client_new(s->size, s->tag);
 }
 
@@ -54,7 +54,7 @@ static void empty(struct chain *c, struct slot *s)
 static void replace(struct chain *c)
 {
     for (long n = 0; n < c->rounds; n++) {
-        struct slot *s = &c->slot[client_below(&c->state, SLOTS)];
+        struct slot *s = &c->slot[random_below(&c->state, SLOTS)];
 
         empty(c, s);
         fill(c, s);

@@ -86,7 +86,7 @@ static uint64_t work(void *arg, long i)
 int main(int argc, char **argv)
 {
     struct job job = {
-        .how = client_choice(argc, argv, 1, "active|passive"),
+        .how = choice(argc, argv, 1, "active|passive"),
         .threads = argument(argc, argv, 2, 2, 1, CLIENT_THREADS_MAX),
         .rounds = argument(argc, argv, 3, 1000, 1, 1000000),
         .writes = argument(argc, argv, 4, 100000, 1, 1000000000),

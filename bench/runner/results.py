@@ -4,6 +4,8 @@
 Lines `# key<tab>value` say how it was made; then a heading, and a line a figure.  A failed run has a line with the name
 `failure` and the reason as value; nothing is left out.
 """
+import os
+
 from runner.cases import Variant
 from runner.programs import Run
 
@@ -31,6 +33,15 @@ def read_file(path, columns, kind, written):
     if not heading_seen:
         raise ValueError(f"{path}: no heading; is this a {written}?")
     return about, rows
+
+
+def revisions_in(path):
+    """All that the head of a file of results names."""
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="utf-8") as f:
+        heads = [line[2:].rstrip("\n").split("\t") for line in f if line.startswith("# ")]
+    return {fields[1] for fields in heads if len(fields) == 2 and fields[0].split(" ")[-1] == "revision"}
 
 
 class Results:

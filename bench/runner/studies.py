@@ -5,6 +5,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from runner.results import revisions_in
+
 BENCH = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
@@ -53,12 +55,8 @@ def there(results):
 
 def revisions(results):
     """{file: revision}"""
-    found = {}
-    for study in there(results):
-        with open(os.path.join(results, study.name + ".tsv"), encoding="utf-8") as f:
-            heads = dict(line[2:].rstrip("\n").split("\t", 1) for line in f if line.startswith("# "))
-        found[study.name + ".tsv"] = heads.get("revision", "unknown")
-    return found
+    files = [study.name + ".tsv" for study in there(results)]
+    return {file: ", ".join(sorted(revisions_in(os.path.join(results, file)))) for file in files}
 
 
 def part(study, text, drawings):
