@@ -17,8 +17,9 @@ static struct {
 
 #if defined(__x86_64__)
 
-/* Bytes that each processor saves, and where the kernel says how many this one does. */
-enum { VECTORS_LEGACY = 512, VECTORS_SIZE_AT = 468 };
+/* Bytes that each processor saves, and where the kernel says how many this one does.  Behind the sixteen low registers are bytes
+ * that nobody writes: there stands what the stack held before the signal came. */
+enum { VECTORS_LEGACY = 512, VECTORS_SIZE_AT = 468, VECTORS_UNWRITTEN = 416 };
 
 static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
 {
@@ -28,6 +29,11 @@ static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
     memcpy(&all, saved + VECTORS_SIZE_AT, sizeof all);
     *bytes = all > VECTORS_LEGACY ? all : VECTORS_LEGACY;
     return saved;
+}
+
+static int vectors_writes(size_t at)
+{
+    return at < VECTORS_UNWRITTEN || at >= VECTORS_LEGACY;
 }
 
 #else
@@ -48,6 +54,12 @@ static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
     return record;
 }
 
+static int vectors_writes(size_t at)
+{
+    (void)at;
+    return 1;
+}
+
 #endif
 
 static void vectors_count(int signal, siginfo_t *info, void *context)
@@ -60,7 +72,7 @@ static void vectors_count(int signal, siginfo_t *info, void *context)
         uintptr_t word;
 
         memcpy(&word, saved + at, sizeof word);
-        vectors.words += word >= vectors.low && word < vectors.high;
+        vectors.words += vectors_writes(at) && word >= vectors.low && word < vectors.high;
     }
 }
 
