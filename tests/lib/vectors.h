@@ -17,8 +17,9 @@ static struct {
 
 #if defined(__x86_64__)
 
-/* Bytes that each processor saves, and where the kernel says how many this one does.  Behind the sixteen low registers are bytes
- * that nobody writes: there stands what the stack held before the signal came. */
+/* Bytes that each processor saves, and where the kernel says how many this one does.  Behind the
+ * sixteen low registers are bytes that nobody writes: there stands what the stack held before the
+ * signal came. */
 enum { VECTORS_LEGACY = 512, VECTORS_SIZE_AT = 468, VECTORS_UNWRITTEN = 416 };
 
 static const char *vectors_saved(const ucontext_t *context, size_t *bytes)
