@@ -63,11 +63,7 @@ gc_sources = \
 	gc/collect/write_watch.h \
 	gc/config/option_set.c \
 	gc/config/option_set.h \
-	gc/config/option_signal.c \
-	gc/config/option_table.c \
 	gc/config/option_table.def \
-	gc/config/option_table.h \
-	gc/config/option_text.c \
 	gc/config/options.h \
 	gc/config/preset.c \
 	gc/config/public_vars.c \

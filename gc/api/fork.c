@@ -8,8 +8,8 @@
 #include <signal.h>
 
 #include "gc/collect/start.h"
-#include "gc/config/option_table.h"
 #include "gc/config/options.h"
+#include "options/option_table.h"
 
 /* ---- signals ---- */
 

@@ -17,7 +17,6 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/events/json_log.h"
 #include "gc/config/option_set.h"
-#include "gc/config/option_table.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding an option by its name, reading the environment, setting, clamping and listing the
- * options.  gc/config/options.h says which thread may write them, and when.
+ * The collector's table of options, and finding one by its name, reading the environment, setting,
+ * clamping and listing them.  gc/config/options.h has the values, and says which thread may write
+ * them, and when; options/option_table.h has the types, and what is the same for any library.
  */
 #ifndef SGC_GC_CONFIG_OPTION_SET_H
 #define SGC_GC_CONFIG_OPTION_SET_H
 
-#include "gc/config/option_table.h"
+#include "gc/config/options.h"
+#include "options/option_table.h"
+
+/* One identifier an option: SGC_OPT_GC_MARKERS, SGC_OPT_SGC_DECAY_MS, ... in the table's order. */
+enum sgc_option_id {
+#define SGC_OPTION(type, name, field, initial, min, max, special, words, help) SGC_OPT_##name,
+#include "gc/config/option_table.def"
+    SGC_OPTIONS
+};
+
+extern const struct sgc_option_row sgc_option_table[SGC_OPTIONS];
+extern const struct sgc_unsupported_row sgc_unsupported_table[];
+extern const int sgc_unsupported_count;
 
 /* Reads the environment, once; later calls do nothing.  A process that gained privileges when it
  * was executed ignores its environment.  A value that another option does not allow is clamped, in

@@ -3,7 +3,6 @@
  * thread. */
 #include "gc/config/option_set.h"
 
-#include "gc/config/option_table.h"
 #include "platform/nodes/placement.h"
 #include "platform/report.h"
 

@@ -10,7 +10,7 @@
 #include "alloc/pages/found_nodes.h"
 #include "gc/collect/lead.h"
 #include "gc/collect/start_state.h"
-#include "gc/config/option_table.h"
+#include "gc/config/option_set.h"
 #include "gc/threads/gc_lock.h"
 #include "platform/nodes/placement.h"
 #include "platform/text_line.h"

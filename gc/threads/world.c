@@ -22,7 +22,6 @@
 
 #include "alloc/small/remote_free.h"
 #include "gc/config/option_set.h"
-#include "gc/config/option_table.h"
 #include "gc/config/options.h"
 #include "gc/threads/world_internal.h"
 #include "platform/section/brief.h"

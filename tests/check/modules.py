@@ -16,7 +16,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-FOLDERS = ("platform", "alloc", "mark", "gc", "shortterm")
+FOLDERS = ("platform", "options", "alloc", "mark", "gc", "shortterm")
 SHORT = 50
 NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 PIECE = re.compile(r"[{};]|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*$", re.MULTILINE)

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "gc/config/option_table.h"
+#include "gc/config/option_set.h"
 #include "tests/lib/tap.h"
 
 enum { LINE = 1024 };

@@ -3,7 +3,7 @@
  * Options: every row of the table with every sort of value, the messages, who has the last word, and
  * what a privileged program ignores.
  *
- * Also: gc/config/option_signal.c, gc/config/option_text.c, gc/config/public_vars.c.
+ * Also: options/option_signal.c, options/option_text.c, gc/config/public_vars.c.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -11,7 +11,6 @@
 #include <sys/auxv.h>
 
 #include "gc/config/option_set.h"
-#include "gc/config/option_table.h"
 #include "platform/report.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
@@ -360,6 +359,8 @@ static void check_unknown_names(void)
     tap_ok(read_one("GC_NO_SUCH_THING", "1")[0] == '\0' && read_one("XSGC_LOG", "1")[0] == '\0',
            "names without SGC_ are not ours");
     tap_ok(read_one("SGC_TEST_TIMEOUT", "1")[0] == '\0', "the test suite's own names are not reported");
+    tap_ok(read_one("SGC_MALLOC", "1")[0] == '\0' && read_one("SGC_MALLOC_STATS", "1")[0] == '\0' &&
+           read_one("SGC_HARDEN", "2")[0] == '\0' && read_one("SGC_HARDEN_ACTION", "report")[0] == '\0', "nor are malloc's");
 }
 
 static void check_unsupported(void)

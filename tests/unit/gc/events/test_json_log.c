@@ -11,7 +11,6 @@
 
 #include "gc/events/json_log.h"
 #include "gc/config/option_set.h"
-#include "gc/config/option_table.h"
 #include "gc/events/stats.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"

@@ -6,7 +6,6 @@
 
 #include "gc/events/histogram.h"
 #include "gc/config/option_set.h"
-#include "gc/config/option_table.h"
 #include "gc/events/stats.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/random.h"

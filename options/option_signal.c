@@ -3,7 +3,7 @@
  * Names of signals.  Constant data and pure functions; the C library's own (strsignal, sig2str) are
  * localised or too new.
  */
-#include "gc/config/option_table.h"
+#include "options/option_table.h"
 #include "platform/report.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
  * Option values from text and as text.  Pure functions: no malloc, no stdio, no locale, so they may
  * run before main and inside the first allocation.
  */
-#include "gc/config/option_table.h"
+#include "options/option_table.h"
 
 #include <string.h>
 
@@ -97,31 +97,6 @@ static const char *parse_word(const char *words, const char *text, int64_t *valu
     return *value < 0 ? not_a_word : NULL;
 }
 
-/* A word that an ENUM does not have any more. */
-static const struct unsupported_word {
-    const char *name, *word, *advice;
-} unsupported_words[] = {
-#define SGC_UNSUPPORTED_WORD(name_, word_, advice_) { .name = #name_, .word = #word_, .advice = advice_ },
-#include "gc/config/option_table.def"
-};
-
-/* The advice for a word that the option does not have any more; NULL for any other word. */
-static const char *unsupported_word_advice(const char *name, const char *word)
-{
-    for (size_t i = 0; i < sizeof unsupported_words / sizeof unsupported_words[0]; i++)
-        if (strcmp(unsupported_words[i].name, name) == 0 && strcmp(unsupported_words[i].word, word) == 0)
-            return unsupported_words[i].advice;
-    return NULL;
-}
-
-static const char *parse_enum(const struct sgc_option_row *row, const char *text, int64_t *value)
-{
-    const char *wrong = parse_word(row->words, text, value);
-    const char *advice = wrong != NULL ? unsupported_word_advice(row->name, text) : NULL;
-
-    return advice != NULL ? advice : wrong;
-}
-
 static const char bool_words[] = "0|1|off|on|no|yes|false|true";
 
 static const char *parse_bool(const char *text, int64_t *value)
@@ -202,7 +177,7 @@ static const char *parse_number(const struct sgc_option_row *row, const char *te
     case SGC_OPTION_BOOL:   return parse_bool(text, value);
     case SGC_OPTION_INT:    return parse_special_int(row, text, value);
     case SGC_OPTION_SIZE:   return parse_size(text, value);
-    case SGC_OPTION_ENUM:   return parse_enum(row, text, value);
+    case SGC_OPTION_ENUM:   return parse_word(row->words, text, value);
     case SGC_OPTION_SIGNAL: return parse_signal(text, value);
     case SGC_OPTION_RATIO:  return parse_ratio(row, text, value);
     default:                return parse_int(text, value);
