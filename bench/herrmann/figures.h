@@ -22,8 +22,6 @@
 
 #include <stdatomic.h>
 
-#define HERRMANN_INNER extern __attribute__((visibility("hidden")))
-
 typedef _Atomic unsigned long figure_t;
 
 struct figures {
@@ -31,14 +29,14 @@ struct figures {
     unsigned long kept, largest;
 };
 
-HERRMANN_INNER struct figures figures;
+extern struct figures figures __attribute__((visibility("hidden")));
 
 /* Of the calling thread since it added them to the figures, and since it asked for a drain. */
 struct calls {
     unsigned allocations, releases, since_drain;
 };
 
-HERRMANN_INNER __thread struct calls calls;
+extern __thread struct calls calls __attribute__((visibility("hidden")));
 
 static inline void figures_add(figure_t *figure, unsigned long n)
 {
