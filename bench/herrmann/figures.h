@@ -31,9 +31,9 @@ struct figures {
 
 extern struct figures figures __attribute__((visibility("hidden")));
 
-/* Of the calling thread since it added them to the figures, and since it asked for a drain. */
+/* Of the calling thread, since it added them to the figures. */
 struct calls {
-    unsigned allocations, releases, since_drain;
+    unsigned allocations, releases;
 };
 
 extern __thread struct calls calls __attribute__((visibility("hidden")));

@@ -5,8 +5,8 @@
  * between a program and the next malloc.  A thread of its own prepares blocks and frees others.
  *
  *     HERRMANN=none|pt|lb|lfb|lfb-safe|magazine|ahead-off     which system; none without it
- *     HERRMANN_DRAIN=NUMBER       freed blocks after which a drain is asked for (1000; the thesis's
- *                                 text has 100, its code 1000)
+ *     HERRMANN_DRAIN=NUMBER       lb, lfb, lfb-safe: freed blocks after which a drain is asked for
+ *                                 (1000; the thesis's text has 100, its code 1000)
  *     HERRMANN_FIGURES=FILE       what it counts, at the end of the process (figures.h)
  *
  * As in the thesis: bins of powers of two; a wish of each bin, one more at each miss, 10 000 at

@@ -32,7 +32,7 @@ static struct bin {
 /* A circle of places: those in use begin at first. */
 static struct {
     pthread_mutex_t lock;
-    unsigned first;
+    unsigned first, puts;
     atomic_uint count;
     void *place[FREED_PLACES];
 } freed = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -104,8 +104,8 @@ static long missing(struct bin *b)
 
 /* ---- the array ---- */
 
-/* False: it is full. */
-static bool put_freed(void *block)
+/* False: it is full.  *due: it is time for a drain. */
+static bool put_freed(void *block, bool *due)
 {
     unsigned count;
 
@@ -114,7 +114,11 @@ static bool put_freed(void *block)
     if (count < FREED_PLACES) {
         freed.place[(freed.first + count) % FREED_PLACES] = block;
         set_freed_count(count + 1);
+        freed.puts++;
     }
+    *due = freed.puts >= herrmann_drain_period;
+    if (*due)
+        freed.puts = 0;
     pthread_mutex_unlock(&freed.lock);
     return count < FREED_PLACES;
 }
@@ -238,24 +242,26 @@ static void *allocate(size_t size)
 /* The array is full. */
 static void release_late(void *block)
 {
+    bool due;
+
     manager_ask(MANAGER_DRAIN);
-    if (!manager_wait(has_room, 0) || !put_freed(block))
+    if (!manager_wait(has_room, 0) || !put_freed(block, &due))
         block_destroy(block);
 }
 
 static void release(void *block, unsigned bin)
 {
+    bool due;
+
     if (bin >= BINS) {
         block_destroy(block);
         return;
     }
     calls.releases++;
-    if (!put_freed(block))
+    if (!put_freed(block, &due))
         release_late(block);
-    if (++calls.since_drain >= herrmann_drain_period) {
-        calls.since_drain = 0;
+    else if (due)
         manager_ask(MANAGER_DRAIN);
-    }
 }
 
 /* ---- start, end and fork ---- */

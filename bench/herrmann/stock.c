@@ -4,6 +4,8 @@
  *   freed         any thread pushes by compare-and-swap, release; a round takes all of it by one
  *                 exchange, acquire: a block's contents and link come before it.  Nobody takes a
  *                 single one, so no address can come back under a push
+ *   puts          any thread, relaxed additions: a number for itself.  Not counted by each thread, since
+ *                 many short ones would never ask for a drain
  *   missed        any thread sets the bit of a bin; a round takes all bits by one exchange.  The
  *                 thread asks the manager afterwards, so a bit is seen by a round
  *   held          in a round, so under the manager's lock of rounds.  Blocks of each bin that a
@@ -20,7 +22,7 @@ enum { TRIES = 100 };
 
 static const struct stock_bins *bins;
 static _Atomic(struct free_block *) freed;
-static atomic_uint missed;
+static atomic_uint puts, missed;
 static struct free_block *held[BINS];
 static atomic_long held_count;
 
@@ -224,12 +226,8 @@ void *stock_miss(unsigned bin, size_t size)
 void stock_put(void *block)
 {
     push_freed(block);
-    if (++calls.since_drain >= herrmann_drain_period) {
-        calls.since_drain = 0;
-        figures_add(&figures.calls, calls.releases);
-        calls.releases = 0;
+    if (atomic_fetch_add_explicit(&puts, 1, memory_order_relaxed) % herrmann_drain_period == herrmann_drain_period - 1)
         manager_ask(MANAGER_DRAIN);
-    }
 }
 
 void stock_ask_refill(void)
