@@ -112,8 +112,8 @@ static inline bool is_power(size_t n)
     return n != 0 && (n & (n - 1)) == 0;
 }
 
-/* The alignment is a power of two.  The place is the first that satisfies it in a block with so many
- * bytes more; its header leads to the block.  NULL: there is no memory. */
+/* The alignment is a power of two.  The place is the first that satisfies it in a block with so
+ * many bytes more; its header leads to the block.  NULL: there is no memory. */
 static void *allocate_aligned(size_t alignment, size_t size)
 {
     const struct system *system = chosen();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *   path, of_process   the thread that starts the library, before there are others     that which ends the process
+ *   path, of_process   written by the thread that starts the library, before there are others; read
+ *                      by the one that ends the process
  */
 #include "bench/herrmann/figures.h"
 

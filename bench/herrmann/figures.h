@@ -13,9 +13,10 @@
  *     largest_bin           the wish of the bin that wished for the most blocks
  *     manager_cpu_seconds   of the manager's thread
  *
- *   figures.calls to .made     any thread, relaxed additions     the thread that ends the process
- *   figures.kept, .largest     the thread that ends the process
- *   calls                      its thread alone
+ *   figures.calls to .made   written by any thread, by relaxed additions; read by the thread that
+ *                            ends the process: a number for itself
+ *   figures.kept, .largest   written and read by the thread that ends the process
+ *   calls                    written and read by its thread alone
  */
 #ifndef BENCH_HERRMANN_FIGURES_H
 #define BENCH_HERRMANN_FIGURES_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Around a fork.  Nothing is under way in a system whose child goes on: no round of the manager, and
- * no lock is held but by the thread that forks.  The child has no manager until a call asks for it.
+ * Around a fork.  Nothing is under way in a system whose child goes on: no round of the manager,
+ * and no lock is held but by the thread that forks.  The child has no manager until a call asks for
+ * it.
  *
  * Handlers of pthread_atfork that were registered before this library has started run while the
  * locks are held, and must not allocate.

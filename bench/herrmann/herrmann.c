@@ -10,36 +10,39 @@
  *     HERRMANN_FIGURES=FILE       what it counts, at the end of the process (figures.h)
  *
  * As in the thesis: bins of powers of two; a wish of each bin, one more at each miss, 10 000 at
- * most, never less; bins filled to half of it; a refill asked for at each 1000th request and each miss;
- * freed blocks go back to the front of their bin, else to a list from which bins are refilled first
- * (lfb); a bin that was missed gets a block before all others (lfb).  Nothing large is treated apart.
+ * most, never less; bins filled to half of it; a refill asked for at each 1000th request and each
+ * miss; freed blocks go back to the front of their bin, else to a list from which bins are refilled
+ * first (lfb); a bin that was missed gets a block before all others (lfb).  Nothing large is
+ * treated apart.
  *
  * Different, and why:
  *
- * - A header has 16 bytes, not 4 or 8, so that blocks are aligned to 16 bytes as programs expect. It
- *   has a check, so that blocks of the next malloc are recognized.  The smallest block has 16 bytes.
+ * - A header has 16 bytes, not 4 or 8, so that blocks are aligned to 16 bytes as programs expect.
+ *   It has a check, so that blocks of the next malloc are recognized.  The smallest block has 16
+ *   bytes.
  * - Sizes have all their bits.  calloc and the like refuse products that overflow.  Requests above
  *   32 GB belong to no bin.
  * - realloc frees the old block, and of size 0 returns NULL.  The thesis's code leaks the first.
  * - An aligned place has a header that leads to its block, however large the alignment is.
  * - Waits have a time limit of 10 ms; then the thread makes its block itself.  A thread that waits
  *   yields 100 times, as in the thesis, and then sleeps on a condition.
- * - Where there is no memory, freed blocks are drained, and then the result is NULL with ENOMEM; the
- *   thesis's threads yield for ever.
- * - What is asked for is one atomic word, and the manager is woken under a lock: no wake-up is lost.
+ * - Where there is no memory, freed blocks are drained, and then the result is NULL with ENOMEM;
+ *   the thesis's threads yield for ever.
+ * - What is asked for is one atomic word, and the manager is woken under a lock: no wake-up is
+ *   lost.
  * - Several missed bins are remembered, not the last one only.
  * - Half of an odd wish is rounded up in lb, too, so that the first miss is served.
- * - The list of freed blocks is taken as a whole, sorted by bins, and drained to its last block; the
- *   thesis's never frees the last one, and is searched.
+ * - The list of freed blocks is taken as a whole, sorted by bins, and drained to its last block;
+ *   the thesis's never frees the last one, and is searched.
  * - Where the front of a bin is neither reserved nor empty, lfb's manager waits a moment instead of
  *   putting its chain in front: it could not know the bin's last block then.
  * - lfb keeps the thesis's way of taking a block, which is right for one thread, and refuses a
- *   second one.  lfb-safe is for any number of threads (lock_free_safe.c).
- * - The system begins in this library's constructor, and the manager at the first call that asks for
- *   it; the thesis begins both in the first call, which may be the loader's.
+ *   second one.  lfb-safe is for any number of threads, and puts chains in front (lock_free_safe.c).
+ * - The system begins in this library's constructor, and the manager at the first call that asks
+ *   for it; the thesis begins both in the first call, which may be the loader's.
  * - The manager blocks all signals, and no handler of the program's is replaced.
- * - A child of fork keeps its bins, and makes a manager when a call asks for one; the thesis's forgets
- *   its bins and makes one at once.
+ * - A child of fork keeps its bins, and makes a manager when a call asks for one; the thesis's
+ *   forgets its bins and makes one at once.
  * - Calls are counted by thread, so that the count needs no atomic operation.
  *
  * Left as it is: a program all of whose threads leave by pthread_exit does not end, since the

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * HERRMANN=lfb, the thesis's lock-free bins (6.3): two atomic operations a call.  A bin's count
- * reserves a block, the bin's first block is then taken by compare-and-swap; a reservation says that
- * a block is there.  Freed blocks go to the front of their bin, where the next request finds them
- * in the cache.  The manager appends behind the last block, which it reserves first.
+ * reserves a block, the bin's first block is then taken by compare-and-swap; a reservation says
+ * that a block is there.  Freed blocks go to the front of their bin, where the next request finds
+ * them in the cache.  The manager appends behind the last block, which it reserves first.
  *
  * As in the thesis, a thread that takes a block reads the link of one that another thread may have
  * taken, and the front of the bin may be the same block again by then, with another link.  So this
  * is right for a single thread of the program only, and a second one is refused: HERRMANN=lfb-safe
  * is for those.
  *
- *   owner     the thread that calls first   all threads: a second one ends the program
- *   wish      the program                   the program and the manager, relaxed: a number for itself
- *   count     both, by addition             both.  Acquire and release: a block is linked before it is
- *                                           counted, so the thread that has reserved one finds one
- *   first     both, by compare-and-swap     both.  The program alone takes blocks, so the link of the
- *                                           first block, which it reads, is that of the moment when it
- *                                           swaps.  The manager replaces nothing but NULL
- *   last      the thread whose compare-and-swap found the bin empty, before it counts its blocks; the
- *             manager, while it has reserved the last      the manager, after a reservation.  That
- *                                           sees a count which came after the last was written.  A bin
- *                                           with a reserved block is not empty, so two never write at once
- *   last->next    the manager, while it has reserved the last      the program, after a reservation of
- *                                           a block that was counted later
+ *   owner        written by the thread that calls first; read by all: a second one ends the program
+ *   wish         written by the program; read by the program and the manager, relaxed: a number for
+ *                itself
+ *   count        program and manager, by additions, acquire and release: a block is linked before
+ *                it is counted, so the thread that has reserved one finds one
+ *   first        program and manager, by compare-and-swap.  The program alone takes blocks, so the
+ *                link of the first block, which it reads, is that of the moment when it swaps.  The
+ *                manager replaces nothing but NULL
+ *   last         written by the thread whose compare-and-swap found the bin empty, before it counts
+ *                its blocks, and by the manager while it has reserved the last block; read by the
+ *                manager after a reservation, which sees a count that came after the last was
+ *                written.  A bin with a reserved block is not empty, so two threads never write at
+ *                once
+ *   last->next   written by the manager while it has reserved the last block; read by the program
+ *                after a reservation of a block that was counted later
  */
 #include <sched.h>
 

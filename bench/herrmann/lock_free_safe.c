@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HERRMANN=lfb-safe: the lock-free bins of the thesis, mended for any number of threads.  Two atomic
- * operations a call, as there.  What is different from lock_free_bins.c:
+ * HERRMANN=lfb-safe: the lock-free bins of the thesis, mended for any number of threads.  Two
+ * atomic operations a call, as there.  What is different from lock_free_bins.c:
  *
  * - The front of a bin is two words, the first block and how many blocks were taken from there, and
  *   is replaced by a compare-and-swap of 16 bytes.  A block that was taken and came back has raised
@@ -13,16 +13,19 @@
  *   taking one.  The word of the count has in its upper half how many have begun to take one, and
  *   the front how many have done so; where the two are equal, nobody is between.
  *
- *   wish      any thread, relaxed additions    any thread: a number for itself
- *   counted   any thread, by addition, acquire and release.  A block is linked before it is counted
- *             here, so who reserves one finds one.  The manager, too, reads it by adding 0: a thread
- *             that begins to take a block later has that addition before its own, and so sees all
- *             that the manager has seen, the removal of the blocks that it destroys among it
- *   front     any thread, by compare-and-swap (a full barrier); both words read apart, acquire, the
- *             taken ones first: a swap that succeeds shows that nothing was taken since, so the
- *             block that was read next stood in the bin all the time, and its link was right
- *   block->next   the thread that puts the block, before it swaps; garbage of the program's, once it
- *             has the block: a thread that reads that does not succeed with its swap
+ *   wish          any thread, by relaxed additions: a number for itself
+ *   counted       any thread, by additions, acquire and release.  A block is linked before it is
+ *                 counted, so a thread that has reserved one finds one.  The manager, too, reads it
+ *                 by adding 0: a thread that begins to take a block later has that addition before
+ *                 its own, so it sees all that the manager has seen, the removal of the blocks that
+ *                 are destroyed among it
+ *   front         replaced by any thread, by compare-and-swap, a full barrier.  Its words are read
+ *                 apart, acquire, the number of taken ones first: a swap that succeeds shows that
+ *                 nothing was taken since, so the block that was read next stood in the bin all the
+ *                 time, and its link was right
+ *   block->next   written by the thread that puts the block, before it swaps; read by threads that
+ *                 take.  It is garbage of the program's once another thread has the block, and then
+ *                 the swap fails
  */
 #include "bench/herrmann/block.h"
 #include "bench/herrmann/figures.h"

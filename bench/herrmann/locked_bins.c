@@ -4,11 +4,12 @@
  * in bins that are filled to half of what they wish for, and frees what lies in an array of freed
  * blocks.  A bin's first block is the one that came first.
  *
- *   bin           under its lock: threads take the first block and raise the wish, the manager
- *                 appends      under its lock
- *   bin.count     under its lock       without it, relaxed, by threads that wait: they look again under it
- *   freed         under its lock: threads append, the manager takes      under its lock
- *   freed.count   under its lock       without it, relaxed, as bin.count
+ *   bin           written and read under its lock: threads take the first block and raise the wish,
+ *                 the manager appends
+ *   bin.count     written under the lock; read without it, relaxed, by threads that wait, which
+ *                 then take the lock
+ *   freed         written and read under its lock: threads append, the manager takes
+ *   freed.count   as bin.count
  *
  * No lock is taken under another one, nor while the manager is asked or a block is made or
  * destroyed; a fork takes all of them, in the order of bins, then freed.

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HERRMANN=magazine, what the thesis proposes and did not build (chapter 10): each thread has a small
- * buffer of its own, and exchanges whole chains of blocks with a buffer that all share and that the
- * manager keeps filled.  A call that finds its block in the thread's buffer has no atomic operation;
- * the others are one in as many as a chain has blocks.
+ * HERRMANN=magazine, what the thesis proposes and did not build (chapter 10): each thread has a
+ * small buffer of its own, and exchanges whole chains of blocks with a buffer that all share and
+ * that the manager keeps filled.  A call that finds its block in the thread's buffer has no atomic
+ * operation; the others are one in as many as a chain has blocks.
  *
  * HERRMANN=ahead-off is the same without a manager: the control that shows what the manager adds.
  *
  * A thread has two magazines for each bin: one that it takes from and fills, and a spare one, which
- * is full or empty.  The depot has full ones only, each a chain with exactly as many blocks.  Blocks
- * above 32 KB are the next malloc's business.
+ * is full or empty.  The depot has full ones only, each a chain with exactly as many blocks.
+ * Blocks above 32 KB are the next malloc's business.
  *
- *   mine          its thread alone
- *   depot.bin     under its lock: threads and the manager add and take chains; threads raise the wish
- *   depot.bin.count    under the lock       without it, relaxed, by the figures
- *   blocks of a chain  whoever took the chain from the depot; the lock orders the two
- *   managed, key       the library's start      any thread, after it
+ *   mine           written and read by its thread alone
+ *   depot.bin      written and read under its lock: threads and the manager add and take chains,
+ *                  threads raise the wish
+ *   a chain        its blocks belong to the thread that took it from the depot; the lock orders
+ *                  that thread after the one that put it there
+ *   managed, key   written at the library's start; read by any thread, after it
  *
  * No lock is taken under another one, nor while the manager is asked or a block is made or
  * destroyed; a fork takes all of them, in the order of bins.  Blocks in the magazines of other
@@ -46,21 +47,10 @@ struct chain {
 static struct depot {
     _Alignas(LINE_BYTES) pthread_mutex_t lock;
     struct chain *chains;
-    atomic_long count;
-    long wish;                  /* in chains */
+    long count, wish;           /* in chains */
 } depot[MAGAZINE_BINS];
 
 static bool managed;
-
-static inline long count_of(struct depot *d)
-{
-    return atomic_load_explicit(&d->count, memory_order_relaxed);
-}
-
-static inline void add_count(struct depot *d, long n)
-{
-    atomic_store_explicit(&d->count, count_of(d) + n, memory_order_relaxed);
-}
 
 /* NULL: there is none, and the wish has risen.  *few: the manager is to make some. */
 static struct chain *get_chain(unsigned bin, bool *few)
@@ -72,17 +62,17 @@ static struct chain *get_chain(unsigned bin, bool *few)
     chain = d->chains;
     if (chain != NULL) {
         d->chains = chain->rest;
-        add_count(d, -1);
+        d->count--;
     } else if (d->wish < WISH_MAX / chain_blocks[bin]) {
         d->wish++;
     }
-    *few = count_of(d) < (d->wish + 1) / 4 || chain == NULL;
+    *few = d->count < (d->wish + 1) / 4 || chain == NULL;
     pthread_mutex_unlock(&d->lock);
     return chain;
 }
 
-/* How many chains the depot has above what it keeps, the new one among them.  refuse: the chain is
- * not added if there are twice as many. */
+/* Returns how many chains the depot has above what it keeps.  refuse: the chain is not added if there
+ * are too many. */
 static long put_chain(unsigned bin, struct chain *chain, bool refuse, bool *added)
 {
     struct depot *d = &depot[bin];
@@ -90,13 +80,13 @@ static long put_chain(unsigned bin, struct chain *chain, bool refuse, bool *adde
 
     pthread_mutex_lock(&d->lock);
     keeps = d->wish + CHAINS_MORE;
-    *added = !refuse || count_of(d) < (managed ? 2 * keeps : keeps);
+    *added = !refuse || d->count < (managed ? 2 * keeps : keeps);
     if (*added) {
         chain->rest = d->chains;
         d->chains = chain;
-        add_count(d, 1);
+        d->count++;
     }
-    above = count_of(d) - keeps;
+    above = d->count - keeps;
     pthread_mutex_unlock(&d->lock);
     return above;
 }
@@ -134,7 +124,7 @@ static long chains_missing(struct depot *d)
     long n;
 
     pthread_mutex_lock(&d->lock);
-    n = (d->wish + 1) / 2 - count_of(d);
+    n = (d->wish + 1) / 2 - d->count;
     pthread_mutex_unlock(&d->lock);
     return n;
 }
@@ -159,10 +149,10 @@ static void drain(unsigned bin)
         struct chain *chain = NULL;
 
         pthread_mutex_lock(&d->lock);
-        if (count_of(d) > d->wish + CHAINS_MORE) {
+        if (d->count > d->wish + CHAINS_MORE) {
             chain = d->chains;
             d->chains = chain->rest;
-            add_count(d, -1);
+            d->count--;
         }
         pthread_mutex_unlock(&d->lock);
         if (chain == NULL)
@@ -361,7 +351,7 @@ static void stop(void)
         struct depot *d = &depot[bin];
 
         pthread_mutex_lock(&d->lock);
-        figures_of_bin(count_of(d) * chain_blocks[bin], d->wish * chain_blocks[bin]);
+        figures_of_bin(d->count * chain_blocks[bin], d->wish * chain_blocks[bin]);
         pthread_mutex_unlock(&d->lock);
         figures_of_bin((long)mine.loaded[bin].count + (long)mine.spare[bin].count, 0);
     }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *   body, serve     the library's start        any thread, after it
- *   state           any thread, by compare-and-swap from NONE; the one that makes the thread, and the
- *                   child of a fork             any thread.  Sequentially consistent, since it is rarely
- *                                              written and stands in no protocol with others
- *   thread          the one that makes it, before RUNS     that which writes the figures, if RUNS
- *   asked           any thread adds bits; a round takes all of them by one exchange.  Who makes it
- *                   other than 0 wakes the manager under the lock, and the manager looks at it under
- *                   the lock before it sleeps: no wake-up is lost
- *   round           held during each round, and by a fork.  Taken before all other locks
- *   lock            of the two conditions: work, for the manager; change, for those that wait for it.
- *                   Taken last: no lock is taken under it
+ *   body, serve   written at the library's start; read by any thread, after it
+ *   state         written by the thread that makes the manager, which a compare-and-swap from NONE
+ *                 chooses, and by the child of a fork; read by any thread.  Sequentially
+ *                 consistent: it is rarely written, and not on a common path
+ *   thread        written by the thread that makes the manager, before RUNS; read by the one that
+ *                 writes the figures, if RUNS
+ *   asked         any thread adds bits; a round takes all of them by one exchange.  The thread that
+ *                 makes it other than 0 wakes the manager under the lock, and the manager reads it
+ *                 under the lock before it sleeps: no wake-up is lost
+ *   round         a lock, held during each round, and by a fork.  Taken before all other locks
+ *   lock          of the two conditions: work, for the manager; change, for those that wait for it.
+ *                 Taken last: no lock is taken under it
  */
 #include "bench/herrmann/manager.h"
 

@@ -3,11 +3,11 @@
  * The functions are found at the first call.  dlsym itself may allocate then: such calls are served
  * from a small static area, whose blocks have a header that says so and are never freed.
  *
- *   found         the thread of the first call, release    any thread, acquire: behind comes before it
- *   behind        the thread of the first call             any thread that has seen found
- *   finding       the thread of the first call             the same; others do not exist yet, since
- *                                                          a process begins with one thread, and
- *                                                          making another one allocates
+ *   found         written by the thread of the first call, release; read by any thread, acquire:
+ *                 behind is complete before it
+ *   behind        written by the thread of the first call; read by threads that have seen found
+ *   finding       written and read by the thread of the first call.  Other threads do not exist
+ *                 yet: a process begins with one, and making another one allocates
  *   area, taken   as finding
  */
 #include "bench/herrmann/next.h"
@@ -55,7 +55,7 @@ static void *find(const char *name)
     void *function = dlsym(RTLD_NEXT, name);
 
     if (function == NULL)
-        message_refuse("there is no %s behind this library; it is for LD_PRELOAD, before a malloc that has the whole family", name);
+        message_refuse("there is no %s behind this library, which is for LD_PRELOAD before a malloc with the whole family", name);
     return function;
 }
 

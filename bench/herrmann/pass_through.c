@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * HERRMANN=pt, the thesis's pass-through (6.1): each call is a message to the manager, which calls
- * the next malloc.  A thread waits for its block; of a free it waits only until the manager has
- * the address, so freeing alone runs beside the program.
+ * the next malloc.  A thread waits for its block; of a free it waits only until the manager has the
+ * address, so freeing alone runs beside the program.
  *
- *   message       under data: the thread that has the request lock writes what it wants, the manager
- *                 the answer     under data, both
- *   request       held by a thread around a whole call, so that there is one message at a time.  The
- *                 manager never takes it
- *   data          of the two conditions: placed, for the manager; answered, for the thread.  Taken
- *                 after request; the manager frees without it
+ *   message   written and read under data: the thread that has the request lock writes what it
+ *             wants, the manager the answer
+ *   request   a lock, held by a thread around a whole call, so that there is one message at a time.
+ *             The manager never takes it
+ *   data      a lock, of the two conditions: placed, for the manager; answered, for the thread.
+ *             Taken after request; the manager frees without it
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *   bins          the library's start    any thread, after it
- *   freed         any thread pushes by compare-and-swap, release; a round takes all of it by one
- *                 exchange, acquire: a block's contents and link come before it.  Nobody takes a
- *                 single one, so no address can come back under a push
- *   puts          any thread, relaxed additions: a number for itself.  Not counted by each thread, since
- *                 many short ones would never ask for a drain
- *   missed        any thread sets the bit of a bin; a round takes all bits by one exchange.  The
- *                 thread asks the manager afterwards, so a bit is seen by a round
- *   held          in a round, so under the manager's lock of rounds.  Blocks of each bin that a
- *                 round has taken from freed and has neither used nor destroyed
- *   held_count    in a round; relaxed, read by the figures and by threads that have no memory
+ *   bins         written at the library's start; read by any thread, after it
+ *   freed        any thread pushes by compare-and-swap, release; a round takes all of it by one
+ *                exchange, acquire: the block's link comes before it.  No thread takes a single
+ *                block, so no address can come back under a push
+ *   puts         any thread, by relaxed additions: a number for itself.  Threads do not count for
+ *                themselves here, since many short ones would never ask for a drain
+ *   missed       any thread sets the bit of a bin; a round takes all bits by one exchange.  The
+ *                thread asks the manager afterwards, so a round sees the bit
+ *   held         written and read in a round, under the manager's lock of rounds: blocks of each
+ *                bin that were taken from freed and are neither used nor destroyed yet
+ *   held_count   written in a round; read by the figures and by threads that find no memory: a
+ *                number for itself
  */
 #include "bench/herrmann/stock.h"
 

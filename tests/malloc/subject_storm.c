@@ -5,9 +5,9 @@
  *
  *     subject_storm THREADS STEPS
  *
- * Prints how many bytes were asked for, which does not depend on the malloc nor on the order in which
- * threads run.  Exit status: 1 if something was wrong.  With one thread the process stays without
- * others.
+ * Prints how many bytes were asked for, which does not depend on the malloc nor on the order in
+ * which threads run.  Exit status: 1 if something was wrong.  With one thread the process stays
+ * without others.
  */
 #include <pthread.h>
 #include <stdatomic.h>
