@@ -4,7 +4,7 @@
  *   freed        any thread pushes by compare-and-swap, release; a round takes all of it by one
  *                exchange, acquire: the block's link comes before it.  No thread takes a single
  *                block, so no address can come back under a push
- *   puts         any thread, by relaxed additions: a number for itself.  Threads do not count for
+ *   put_count    any thread, by relaxed additions: a number for itself.  Threads do not count for
  *                themselves here, since many short ones would never ask for a drain
  *   missed       any thread sets the bit of a bin; a round takes all bits by one exchange.  The
  *                thread asks the manager afterwards, so a round sees the bit
@@ -23,7 +23,7 @@ enum { TRIES = 100 };
 
 static const struct stock_bins *bins;
 static _Atomic(struct free_block *) freed;
-static atomic_uint puts, missed;
+static atomic_uint put_count, missed;
 static struct free_block *held[BINS];
 static atomic_long held_count;
 
@@ -227,7 +227,7 @@ void *stock_miss(unsigned bin, size_t size)
 void stock_put(void *block)
 {
     push_freed(block);
-    if (atomic_fetch_add_explicit(&puts, 1, memory_order_relaxed) % herrmann_drain_period == herrmann_drain_period - 1)
+    if (atomic_fetch_add_explicit(&put_count, 1, memory_order_relaxed) % herrmann_drain_period == herrmann_drain_period - 1)
         manager_ask(MANAGER_DRAIN);
 }
 
