@@ -55,7 +55,7 @@ static void *find(const char *name)
     void *function = dlsym(RTLD_NEXT, name);
 
     if (function == NULL)
-        message_refuse("there is no %s behind this library, which is for LD_PRELOAD before a malloc with the whole family", name);
+        message_refuse("there is no %s behind this library: it belongs before a malloc that has the whole family", name);
     return function;
 }
 
