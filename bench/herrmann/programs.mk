@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The programs that the tables of [Herrmann] need (bench/herrmann/run), linked with the C library alone; what runs them.
+# The programs that the tables of [Herrmann] need (bench/herrmann/run), linked with the C library alone, and the scripts that run them.
 
 herrmann_programs = \
 	bench/herrmann/arguments \
@@ -8,6 +8,7 @@ herrmann_programs = \
 	bench/herrmann/partitions
 check_PROGRAMS += $(herrmann_programs)
 check_LTLIBRARIES += bench/herrmann/recorder.la
+herrmann_tables_built = $(herrmann_programs) bench/herrmann/recorder.la
 
 bench_herrmann_arguments_SOURCES = bench/herrmann/arguments.c $(bench_common)
 bench_herrmann_arguments_LDADD = -lm
@@ -24,8 +25,6 @@ bench_herrmann_partitions_LDADD =
 bench_herrmann_recorder_la_SOURCES = bench/herrmann/recorder.c
 bench_herrmann_recorder_la_CFLAGS = $(test_module_cflags) -fno-builtin
 bench_herrmann_recorder_la_LDFLAGS = $(test_module_ldflags)
-
-bench: $(herrmann_programs) bench/herrmann/recorder.la
 
 # Programs of Python's standard library only, and parts of bench/endo and bench/malloc.
 EXTRA_DIST += \

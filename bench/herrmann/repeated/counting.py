@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What valgrind and perf have counted, read from their files."""
+"""Counts of valgrind and perf, read from their files."""
 import os
 import re
 

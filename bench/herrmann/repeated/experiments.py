@@ -24,7 +24,7 @@ EXPERIMENTS = {
     "t7.3": "table 7.3: cycles of an instruction",
     "t7.4": "table 7.4: time of compiling",
 }
-# What is measured for each; `shares` are counts with the C library's malloc alone.
+# The measurements that each needs; `shares` are counts with the C library's malloc alone.
 NEEDS = {"b11": ("memory",), "b12": ("memory",), "c1": ("increments",), "c10": ("refill",), "d1": ("arguments",), "f7.1": ("times",),
          "f7.2": ("times", "counts"), "t7.1": ("times", "shares"), "t7.2": ("counts",), "t7.3": ("cycles",), "t7.4": ("compile",)}
 MODEL = "by the thesis' model over cachegrind's counts, all threads: cycles = instructions + 4 (reads + writes) + 10 L1 misses + " \
@@ -33,7 +33,7 @@ SYSTEM_MB = 3 * 1024 / 100      # a hundredth of the thesis' memory
 
 
 def needed(chosen):
-    """What is measured for these."""
+    """The kinds of measurements that these need."""
     kinds = {kind for name in chosen for kind in NEEDS[name]}
     return kinds - {"shares"} if "counts" in kinds else kinds
 
@@ -126,7 +126,7 @@ def t71(page):
 
 
 def managers(page):
-    """What the manager of each system has counted."""
+    """A table of the counts of each system's manager."""
     keys = [(standin.short, version) for standin in page.programs("times") for version in page.versions("times")]
     figures = {key: {name for run in page.results.runs.get(page.key("times", *key), ()) for name in run if name.startswith(systems.FIGURES)}
                for key in keys}
@@ -140,8 +140,14 @@ def heavy(page, kind):
     return [standin for standin in page.programs(kind) if standin.spec in standins.HEAVY]
 
 
+def systems_drawn(page):
+    """The systems that were measured, and those of the thesis."""
+    measured = page.versions("times")
+    return [name for name in systems.NAMES if name != BASE and (name in measured or name in ("pt", "lb", "lfb"))]
+
+
 def f71(page):
-    others = [name for name in page.versions("times") if name != BASE]
+    others = systems_drawn(page)
     rows = [(f"{standin.spec}, thesis", *(page.thesis_relative(standin.spec, version) for version in others)) for standin in heavy(page, "times")]
     rows += [(f"{standin.short}, here", *(page.relative("times", standin.short, version, "seconds", "speed") for version in others))
              for standin in heavy(page, "times")]
@@ -217,8 +223,8 @@ def t73(page):
     page.add(f"cycles of an instruction, {MODEL if by_model else 'by perf stat, all threads, without the kernel'}",
              ("here", "for", f"{BASE}, thesis", "lfb, thesis", *versions), rows)
     if by_model:
-        for figure in ("l1_misses", "l3_misses", "instructions"):
-            page.add(f"{figure.replace('_', ' ').replace('l', 'L', 1) if figure[0] == 'l' else figure}", ("here", *versions),
+        for figure, title in (("l1_misses", "L1 misses"), ("l3_misses", "L3 misses"), ("instructions", "instructions of all threads")):
+            page.add(title, ("here", *versions),
                      [(standin.short, *(page.found("cycles", standin.short, version, figure, "number") for version in versions))
                       for standin in page.programs("cycles")])
     page.add("thesis: all its programs", ("program", BASE, "lfb"),
@@ -307,22 +313,22 @@ def number(spread):
 
 
 def bars_of_speed(page):
-    others = [name for name in page.versions("times") if name != BASE]
+    others = systems_drawn(page)
     lines = []
     for standin in heavy(page, "times"):
         quoted = [page.thesis_relative(standin.spec, version) for version in others]
         lines.append((plots.quoted(f"{standin.spec}, thesis"), *("?" if cell == "-" else cell for cell in quoted)))
         lines.append((plots.quoted(f"{standin.short}, here"), *(number(page.by_base("times", standin.short, version, "seconds")) for version in others)))
-    return plots.bars(f"Figure 7.1: speed by that of {BASE}", "more is better", others, lines) if others else None
+    return plots.bars(f"Figure 7.1: speed by that of {BASE}", "more is better", others, lines)
 
 
 def bars_of_gains(page):
     lines = [(plots.quoted(f"{standin.short}, {version}"), *(number(spread) for _, spread in gains(page, standin, version)))
              for standin in heavy(page, "times") for version in ("lfb", "lfb-safe") if version in page.versions("counts")]
-    return plots.bars("Figure 7.2: gains", "%", ("possible", "expected", "measured"), lines)
+    return plots.bars("Figure 7.2: gains", "%", ("possible", "expected", "measured"), lines, "*")
 
 
 def draw(page, name, folder):
     """(names of files, what went wrong or an empty string)"""
     text = {"f7.1": bars_of_speed, "f7.2": bars_of_gains}[name](page) if name in ("f7.1", "f7.2") else None
-    return plots.draw_scripts([(name, text, 480)], folder) if text else ([], "")
+    return plots.draw_scripts([(name, f"set xtics rotate by -20 font ',9'\n{text}", 480)], folder) if text else ([], "")

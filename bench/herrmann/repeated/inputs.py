@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the stand-ins work on: written into a folder, the same in each run."""
+"""The inputs of the stand-ins: written into a folder, the same in each run."""
 import os
 import random
 

@@ -126,12 +126,11 @@ def run_program(plan, command):
 # ---- what is counted ----
 
 def read_and_remove(path, more=""):
-    """The lines of that file, or of the first whose name has `more` behind it, a pattern; all of them go."""
-    found, lines = sorted(glob(escape(path) + more)), []
-    if found:
-        with open(found[0], encoding="utf-8", errors="replace") as f:
-            lines = f.readlines()
-    for one in found:
+    """The lines of that file, or of the first that has any and whose name has `more` behind it, a pattern; all of them go."""
+    lines = []
+    for one in sorted(glob(escape(path) + more)):
+        with open(one, encoding="utf-8", errors="replace") as f:
+            lines = lines or f.readlines()
         os.remove(one)
     return lines
 

@@ -56,7 +56,7 @@ class Thesis:
         """The end of a period; asked: {size class: mallocs of it}."""
 
     def depth(self, size_class):
-        """What the bin is filled to."""
+        """The number of blocks that a refill brings the bin to."""
         return (self.wishes[size_class] + 1) // 2 if self.wishes[size_class] else 0
 
     def room(self, size_class):
@@ -128,7 +128,7 @@ def round_up(count):
 # ---- the bins ----
 
 class Bins:
-    """What becomes of a sequence under a rule."""
+    """A sequence of events goes through these under a rule."""
 
     def __init__(self, rule, period=PERIOD):
         self.rule, self.length = rule, period
@@ -176,7 +176,7 @@ class Bins:
             self.put(size_class, 1)
 
     def end_period(self):
-        """What lay in a bin all the time was of no use in it."""
+        """Blocks that lay in a bin all the time were of no use in this period."""
         self.idle_sum += sum(blocks << size_class for size_class, blocks in self.least.items())
         self.periods += 1
         self.rule.period(self.asked)

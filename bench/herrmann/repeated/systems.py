@@ -33,12 +33,12 @@ def known(build):
 
 
 def that_writes(system, path):
-    """The same system, whose manager's figures go to a file."""
+    """That system, with a file to which its manager's figures go."""
     return replace(system, variables=(*system.variables, ("HERRMANN_FIGURES", path))) if system.name in HERRMANN else system
 
 
 def take_figures(path):
-    """What the manager has counted; the file goes."""
+    """The manager's counts; the file is removed."""
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8", errors="replace") as f:

@@ -47,7 +47,7 @@ class TheContextPredictor(unittest.TestCase):
         self.assertEqual(self.right("ababab"), 4)
 
     def test_a_longer_context_is_better(self):
-        """What comes after b depends on what was before it: all of the second time but its first."""
+        """The value after b depends on the one before it: all of the second time are told but its first."""
         self.assertEqual(self.right("abcxbdabcxbd"), 5)
 
     def test_the_more_frequent_follower(self):
@@ -153,7 +153,7 @@ fn=(6) start
 
 class WhatIsCounted(unittest.TestCase):
     def test_calls_of_the_family(self):
-        """What calloc has malloc do is calloc's, and valgrind's own is nobody's."""
+        """Work of malloc for calloc counts as calloc's, and valgrind's own as nobody's."""
         costs = counting.family_costs(CALLGRIND.splitlines(True))
         self.assertEqual(costs, {"malloc": 300, "realloc": 0, "calloc": 170, "free": 50})
         figures = counting.callgrind_figures(CALLGRIND.splitlines(True))
