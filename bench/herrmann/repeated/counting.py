@@ -9,6 +9,7 @@ FAMILY = {"malloc": "malloc", "memalign": "malloc", "aligned_alloc": "malloc", "
           "pvalloc": "malloc", "operator new": "malloc", "new": "malloc", "realloc": "realloc", "reallocarray": "realloc", "calloc": "calloc",
           "free": "free", "cfree": "free", "operator delete": "free"}
 FUNCTIONS = ("malloc", "realloc", "calloc", "free")
+LINKERS = "???"                 # callgrind's word for the file of code that jumps to another library's function
 PREFIX = re.compile(r"^(?:__GI_)?(?:__libc_|__posix_|mi_|je_|tc_)?")
 END = re.compile(r"('\d+|\(.*|\[\].*|@.*)$")            # of a recursion, arguments, a version
 MANGLED = ((re.compile(r"^_Zn[wa]m"), "malloc"), (re.compile(r"^_Zd[la]Pv"), "free"))
@@ -47,14 +48,23 @@ def calls(lines):
             inclusive = False
 
 
+def is_outside(place, library):
+    """Is that (object, function) of the program?  library: the file of the malloc, or nothing for the C library's."""
+    where, function = place
+    own = library and os.path.basename(where) == os.path.basename(library)
+    return not own and not of_family(function) and not VALGRIND.search(where)
+
+
 def family_costs(lines, library=""):
-    """{one of FUNCTIONS: instructions} of all calls from outside.  library: the file of the malloc; its own calls are no calls of
-    the program's, and neither is a call of one of these functions by another, as calloc may call malloc."""
-    found = dict.fromkeys(FUNCTIONS, 0)
-    for (where, caller), (_, called), cost in calls(lines):
-        name = of_family(called)
-        own = library and os.path.basename(where) == os.path.basename(library)
-        if name and not own and not of_family(caller) and not VALGRIND.search(where):
+    """{one of FUNCTIONS: instructions} of all calls by the program: none of the library's own, and none of one of these functions
+    by another, as calloc may call malloc.  A piece of code without a file is the linker's, and calls for who has called it."""
+    found, every, callers = dict.fromkeys(FUNCTIONS, 0), list(calls(lines)), {}
+    for caller, called, _ in every:
+        callers.setdefault(called, []).append(caller)
+    for caller, called, cost in every:
+        name = of_family(called[1])
+        real = callers.get(caller, [caller]) if caller[0] == LINKERS else [caller]
+        if name and all(is_outside(place, library) for place in real):
             found[name] += cost
     return found
 

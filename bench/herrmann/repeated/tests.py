@@ -159,6 +159,13 @@ class WhatIsCounted(unittest.TestCase):
         figures = counting.callgrind_figures(CALLGRIND.splitlines(True))
         self.assertEqual((figures["instructions"], figures["family"], round(figures["share"], 1)), (1587, 520, 32.8))
 
+    def test_calls_through_the_linkers_code(self):
+        """One by the program, one by calloc, each through a place of its own."""
+        text = "".join(f"ob=(1) /bin/program\nfn=(1) {caller}\ncob=(2) ???\ncfn=({place}) 0x{place}\ncalls=1 0\n1 {cost}\n"
+                       f"ob=(2)\nfn=({place})\ncob=(3) /lib/libc.so.6\ncfn=(4) malloc\ncalls=1 0\n1 {cost}\n"
+                       for caller, place, cost in (("main", 5, 100), ("calloc", 6, 70))).replace("fn=(1) calloc", "fn=(7) calloc")
+        self.assertEqual(counting.family_costs(text.splitlines(True))["malloc"], 100)
+
     def test_calls_by_the_library_itself(self):
         self.assertEqual(counting.family_costs(CALLGRIND.splitlines(True), "/elsewhere/program"), dict.fromkeys(counting.FUNCTIONS, 0))
 
