@@ -7,7 +7,6 @@ rule or a function.
 from comparison.allocators import BASE
 from repeated import standins, systems
 from runner import plots
-from study.experiments import shown
 from study.results import thesis
 from study.turns import Sheet
 
