@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints the arguments that small programs give to sin and cos, a line each: the function, and the
- * argument's 64 bits in hexadecimal.  bench/herrmann/run (d1) asks how many of them can be predicted.
+ * argument's 64 bits in hexadecimal.  bench/herrmann/run (d1) tries to predict them.
  *
  *     arguments KIND [CALLS]
  *
- *     fft        Fourier transforms of 256 values one after the other, whose factors are computed anew each time
+ *     fft        Fourier transforms of 256 values, each of which computes all its factors
  *     scan       rays through the columns and rows of a picture
  *     clock      the three hands of a clock, second by second
  *     curve      a curve of many sides, drawn by turns to the left and to the right
@@ -72,7 +72,7 @@ static double fft_stage(double *re, double *im, int size, int half)
     return re[0];
 }
 
-/* The order of the values does not matter here, so they are not brought into reversed order first. */
+/* Nobody needs the result, so the values are not brought into reversed order first. */
 static double fft(long part)
 {
     enum { SIZE = 256 };

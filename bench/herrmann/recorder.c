@@ -3,21 +3,22 @@
  * A library for LD_PRELOAD that writes down the program's sequence of allocations and frees, to be
  * read by bench/herrmann/run (c10).
  *
- *     RECORD_FILE=FILE         made here; nothing is recorded without it, nor if the file is there already
+ *     RECORD_FILE=FILE         is made; without it, or if it is there already, nothing is recorded
  *     RECORD_EVENTS=NUMBER     at most so many (a million)
  *
- * The file has a word of 64 bits an event: bits 0 to 47 the block's address, 48 to 55 its size class
- * (the exponent of the next power of two, 4 at least), 56 to 63 what happened: 1 new, 2 freed.
+ * The file has a word of 64 bits an event: bits 0 to 47 are the block's address, 48 to 55 its size
+ * class (the exponent of the next power of two, 4 at least), 56 to 63 the event: 1 new, 2 freed.
  * A resize is a free and a new block.  Aligned requests are not recorded, and neither is what comes
  * before this library's constructor, so a reader knows nothing of some blocks that are freed.
  *
  * A program that is started by the recorded one finds the file, so it is not recorded; a child of
  * fork stops at once.
  *
- * | shared    | writers                             | readers   | order                              |
- * | --------- | ----------------------------------- | --------- | ---------------------------------- |
- * | `record`  | the constructor, the child of fork  | all calls | release and acquire: what it leads to comes first |
- * | `taken`   | all calls, by an atomic addition    | the same  | each place of the file is one call's |
+ * | shared   | writers                            | readers   | order, and why that suffices    |
+ * | -------- | ---------------------------------- | --------- | ------------------------------- |
+ * | `record` | the constructor, the child of fork | all calls | release, acquire: the file is mapped and `limit` set before |
+ * | `limit`  | the constructor, before `record`   | all calls | that of `record`                |
+ * | `taken`  | all calls, by an atomic addition   | none      | relaxed: a place of the file is one call's, and read after the end |
  */
 #include <fcntl.h>
 #include <pthread.h>
