@@ -22,16 +22,16 @@
 #include "bench/measure.h"
 
 static const double PI = 3.14159265358979323846;
-static long calls_left;
+static long calls_to_make;
 
 static void print_argument(const char *function, double x)
 {
     uint64_t bits;
 
     memcpy(&bits, &x, sizeof bits);
-    if (calls_left > 0)
+    if (calls_to_make > 0)
         printf("%s %016" PRIx64 "\n", function, bits);
-    calls_left--;
+    calls_to_make--;
 }
 
 static double sine(double x)
@@ -145,8 +145,8 @@ int main(int argc, char **argv)
     int chosen = choice(argc, argv, 1, "fft|scan|clock|curve|pendulum|orbit");
     double sum = 0;
 
-    calls_left = argument(argc, argv, 2, 20000, 1, 10000000);
-    for (long part = 0; calls_left > 0; part++)
+    calls_to_make = argument(argc, argv, 2, 20000, 1, 10000000);
+    for (long part = 0; calls_to_make > 0; part++)
         sum += programs[chosen](part);
     if (!isfinite(sum)) {
         fprintf(stderr, "arguments: a result is not finite\n");

@@ -109,7 +109,7 @@ static void add_header(struct packet *packet, uint32_t node)
     packet->hops++;
 }
 
-/* The first event happens.  Returns the sum of the packet that has come to its end with it, or 0. */
+/* The first event happens.  Returns the sum of the packet that has come to its end, or 0. */
 static uint32_t happen(void)
 {
     struct event *event = queue[0];

@@ -35,7 +35,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void __libc_free(void *block);
 
-enum { NEW = 1, FREED = 2, CLASS_BIT = 48, WHAT_BIT = 56, LEAST_CLASS = 4, USUAL_EVENTS = 1000000 };
+enum { NEW = 1, FREED = 2, CLASS_BIT = 48, WHAT_BIT = 56, SMALLEST_CLASS = 4, USUAL_EVENTS = 1000000 };
 
 static _Atomic(uint64_t *) record;      /* the file's words; NULL: nothing is recorded */
 static atomic_size_t taken;
@@ -43,8 +43,8 @@ static size_t limit;                    /* constant once `record` is set */
 
 static uint64_t class_of(size_t size)
 {
-    if (size <= (size_t)1 << LEAST_CLASS)
-        return LEAST_CLASS;
+    if (size <= (size_t)1 << SMALLEST_CLASS)
+        return SMALLEST_CLASS;
     return 64 - (uint64_t)__builtin_clzll((unsigned long long)size - 1);
 }
 

@@ -159,14 +159,14 @@ def gain(page, standin, version, figure, kind):
     return None if ratio is None else tuple(100 * (value - 1) for value in ratio)
 
 
-def at_most(page, standin):
+def possible_gain(page, standin):
     found = page.spread("counts", standin.short, BASE, "share")
     return None if found is None else tuple(100 * value / (100 - value) for value in found)
 
 
 def gains(page, standin, version):
     """[(what, spread)] of one system."""
-    return [("possible", at_most(page, standin)), ("expected", gain(page, standin, version, "instructions", "counts")),
+    return [("possible", possible_gain(page, standin)), ("expected", gain(page, standin, version, "instructions", "counts")),
             ("measured", gain(page, standin, version, "seconds", "times"))]
 
 

@@ -18,13 +18,13 @@ class Frequencies:
     """Counts of values, and those that have the greatest, in the order in which they reached it."""
 
     def __init__(self):
-        self.counts, self.most, self.leaders = Counter(), 0, []
+        self.counts, self.greatest, self.leaders = Counter(), 0, []
 
     def add(self, value):
         self.counts[value] += 1
-        if self.counts[value] > self.most:
-            self.most, self.leaders = self.counts[value], [value]
-        elif self.counts[value] == self.most:
+        if self.counts[value] > self.greatest:
+            self.greatest, self.leaders = self.counts[value], [value]
+        elif self.counts[value] == self.greatest:
             self.leaders.append(value)
 
     def choose(self, draw):

@@ -18,7 +18,7 @@ from collections import defaultdict
 
 from repeated.predictor import ContextPredictor, count_right
 
-PERIOD, MOST = 1000, 10000
+PERIOD, GREATEST = 1000, 10000
 WEIGHT = 0.25                   # of the last period in the average
 NEW, FREED = "new", "freed"
 NEW_CODE, FREED_CODE, CLASS_BIT, KIND_BIT = 1, 2, 48, 56
@@ -50,7 +50,7 @@ class Thesis:
         self.wishes = defaultdict(int)
 
     def missed(self, size_class):
-        self.wishes[size_class] = min(self.wishes[size_class] + 1, MOST)
+        self.wishes[size_class] = min(self.wishes[size_class] + 1, GREATEST)
 
     def period(self, asked):
         """The end of a period; asked: {size class: mallocs of it}."""
@@ -88,7 +88,7 @@ class Ewma:
         self.misses.clear()
 
     def depth(self, size_class):
-        return min(MOST, round(self.means[size_class]) + self.misses[size_class])
+        return min(GREATEST, round(self.means[size_class]) + self.misses[size_class])
 
     def room(self, size_class):
         return 2 * self.depth(size_class)
@@ -111,7 +111,7 @@ class Context:
         self.misses.clear()
 
     def depth(self, size_class):
-        return min(MOST, self.expected[size_class] + self.misses[size_class])
+        return min(GREATEST, self.expected[size_class] + self.misses[size_class])
 
     def room(self, size_class):
         return 2 * self.depth(size_class)
@@ -133,7 +133,7 @@ class Bins:
     def __init__(self, rule, period=PERIOD):
         self.rule, self.length = rule, period
         self.stock = defaultdict(int)           # {size class: blocks in its bin}
-        self.least = {}                         # the same, at least in this period
+        self.untouched = {}                         # the same, at least in this period
         self.asked = defaultdict(int)           # in this period
         self.mallocs = self.hits = self.made = 0
         self.bytes = self.peak = 0              # in the bins
@@ -144,7 +144,7 @@ class Bins:
         self.stock[size_class] += blocks
         self.bytes += blocks << size_class
         self.peak = max(self.peak, self.bytes)
-        self.least[size_class] = min(self.least.get(size_class, 0), self.stock[size_class])
+        self.untouched[size_class] = min(self.untouched.get(size_class, 0), self.stock[size_class])
 
     def refill(self):
         for size_class in list(self.stock):
@@ -177,13 +177,13 @@ class Bins:
 
     def end_period(self):
         """Blocks that lay in a bin all the time were of no use in this period."""
-        self.idle_sum += sum(blocks << size_class for size_class, blocks in self.least.items())
+        self.idle_sum += sum(blocks << size_class for size_class, blocks in self.untouched.items())
         self.periods += 1
         self.rule.period(self.asked)
         self.asked.clear()
         self.give_back()
         self.refill()
-        self.least = dict(self.stock)
+        self.untouched = dict(self.stock)
 
     def figures(self):
         """Hits in percent, blocks made for 1000 mallocs, and bytes in the bins, in KB: mean, at most, and idle for a whole period."""

@@ -101,7 +101,7 @@ class TheBins(unittest.TestCase):
 
     def test_no_wish_is_above_the_greatest(self):
         rule = refill.Thesis()
-        for _ in range(refill.MOST + 5):
+        for _ in range(refill.GREATEST + 5):
             rule.missed(4)
         self.assertEqual((rule.room(4), rule.depth(4)), (10000, 5000))
 
