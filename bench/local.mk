@@ -131,5 +131,5 @@ bench_cases_unseen_SOURCES = bench/cases/unseen.c bench/cases/unseen_shapes.c be
 bench_cases_unseen_LDADD = $(case_library)
 bench_cases_unseen_DEPENDENCIES = libgc.la
 
-bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built) $(acdc_built) $(malloc_built) $(shortterm_built)
+bench: $(bench_programs) $(bench_cases) $(bench_tested) $(endo_built) $(acdc_built) $(malloc_built) $(herrmann_tables_built) $(shortterm_built)
 .PHONY: bench

@@ -67,6 +67,7 @@ documents += \
 	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
+	doc/herrmann.md \
 	doc/numa.md \
 	doc/pauses.md \
 	doc/porting.md \

@@ -53,13 +53,13 @@ def ratios(rows):
                   "($1 < 1 ? 2 : 4):ytic(3) with boxxyerror linecolor variable notitle\n"
 
 
-def bars(title, unit, heading, lines):
-    """Clusters of bars: a cluster a line, a bar a column."""
+def bars(title, unit, heading, lines, begin="0"):
+    """Clusters of bars: a cluster a line, a bar a column.  begin: where the axis begins, for gnuplot."""
     if not lines:
         return None
     text = data("d", [("case", *map(quoted, heading)), *lines])
     return text + f"set title '{title}'\nset ylabel '{unit}'\nset style data histogram\nset style fill solid 0.7\n" \
-                  "set yrange [0:*]\nset grid y\nset key outside right\n" \
+                  f"set yrange [{begin}:*]\nset grid y\nset key outside right\n" \
                   f"plot for [i=2:{len(heading) + 1}] $d using i:xtic(1) title columnheader(i)\n"
 
 

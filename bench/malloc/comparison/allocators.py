@@ -71,7 +71,7 @@ def settings(allocator):
 
 def environment():
     """No variable of an allocator, a collector or the loader from outside reaches a run."""
-    dropped = ("GC_", "SGC_", "LD_", "MALLOC_", "GLIBC_TUNABLES", "MIMALLOC_", "TCMALLOC_", "TBB_", "PYTHON", "GIT_", "NODE_")
+    dropped = ("GC_", "SGC_", "LD_", "MALLOC_", "GLIBC_TUNABLES", "MIMALLOC_", "TCMALLOC_", "TBB_", "PYTHON", "GIT_", "NODE_", "HERRMANN")
     return {**{k: v for k, v in os.environ.items() if not k.startswith(dropped)}, "LC_ALL": "C"}
 
 

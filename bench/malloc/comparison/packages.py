@@ -80,12 +80,17 @@ class Bench:
         self.folder, self.measure, self.timeout = folder, measure, timeout
         self.right = {}         # {case name: answer}
         self.environment = {**allocators.environment(), "HOME": folder}
-        inputs.c_sources(folder, 2 if quick else 50, 3 if quick else 20)
-        inputs.sql(folder, 5000 if quick else 1000000)
-        inputs.page(folder, 100 if quick else 5000)
-        self.git_environment = {**self.environment, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+        self.has_repository = False
+        self.prepare(quick)
+
+    def prepare(self, quick):
+        """Writes what the programs work on."""
+        inputs.c_sources(self.folder, 2 if quick else 50, 3 if quick else 20)
+        inputs.sql(self.folder, 5000 if quick else 1000000)
+        inputs.page(self.folder, 100 if quick else 5000)
+        git_environment = {**self.environment, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
         self.has_repository = shutil.which("git") is not None and \
-            inputs.repository(folder, "git", 30 if quick else 2000, self.git_environment)
+            inputs.repository(self.folder, "git", 30 if quick else 2000, git_environment)
 
     def why_not(self, case):
         """Why it cannot be run here, or an empty string; keeps the answer that it gives by itself."""
