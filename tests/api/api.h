@@ -57,7 +57,39 @@ TEST_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
-/* The same in a thread that nobody has registered. */
+/* A registered thread that runs fn(arg). */
+TEST_UNUSED static pthread_t api_start(void *(*fn)(void *), void *arg)
+{
+    pthread_t thread;
+
+    if (GC_pthread_create(&thread, NULL, fn, arg) != 0)
+        tap_bail("no thread");
+    return thread;
+}
+
+/* fn(0) to fn(n - 1), each in a registered thread of its own. */
+TEST_UNUSED static void api_start_all(pthread_t *thread, int n, void *(*fn)(void *))
+{
+    for (intptr_t i = 0; i < n; i++)
+        thread[i] = api_start(fn, (void *)i);
+}
+
+/* The sum of the numbers that they return. */
+TEST_UNUSED static intptr_t api_join_all(const pthread_t *thread, int n)
+{
+    intptr_t sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        void *result = NULL;
+
+        if (GC_pthread_join(thread[i], &result) != 0)
+            tap_bail("a thread cannot be joined");
+        sum += (intptr_t)result;
+    }
+    return sum;
+}
+
+/* As api_in_thread, in a thread that nobody has registered. */
 TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
 {
     pthread_t thread;

@@ -262,43 +262,39 @@ static void count_in_handler(TEST_UNUSED int signal)
     interrupted++;
 }
 
-static void *go_round(void *counted)
+static void *go_round(TEST_UNUSED void *unused)
 {
-    long *own = counted;
+    long own = 0;
 
     for (int i = 0; interrupted < SIGNALS; i++) {
         GC_call_with_alloc_lock(count, &plain);
-        ++*own;
+        own++;
         if (i % 100 == 0) {
             GC_alloc_lock();
             plain++;
             GC_alloc_unlock();
-            ++*own;
+            own++;
         }
         if (i % 1000 == 0)
             GC_gcollect();
     }
-    return counted;
+    return (void *)own;
 }
 
 /* One thread is sent all signals, each when it has answered the last one. */
 static void check_many(void)
 {
     pthread_t thread[THREADS];
-    long counted[THREADS] = { 0 }, sum = 0;
+    long sum;
 
     on_signal(count_in_handler);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_create(&thread[i], NULL, go_round, &counted[i]);
+    api_start_all(thread, THREADS, go_round);
     for (int sent = 0; sent < SIGNALS;) {
         if (interrupted == sent && ++sent)
             pthread_kill(thread[0], SIGUSR1);
         usleep(100);
     }
-    for (int i = 0; i < THREADS; i++) {
-        GC_pthread_join(thread[i], NULL);
-        sum += counted[i];
-    }
+    sum = api_join_all(thread, THREADS);
     tap_ok(plain == sum, "one at a time runs under the lock (%ld of %ld)", plain, sum);
     tap_ok(in_handlers == SIGNALS, "handlers too (%ld of %d)", in_handlers, SIGNALS);
 }

@@ -134,19 +134,6 @@ static void *asker(void *number)
 
 /* ---- the whole ---- */
 
-static void start(pthread_t *threads, int count, void *(*run)(void *))
-{
-    for (int i = 0; i < count; i++)
-        if (GC_pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i) != 0)
-            _exit(3);
-}
-
-static void end(pthread_t *threads, int count)
-{
-    for (int i = 0; i < count; i++)
-        GC_pthread_join(threads[i], NULL);
-}
-
 static int report(void)
 {
     int short_ones = 0;
@@ -171,16 +158,16 @@ static int ask_beside(const char *mode)
     for (int i = 0; i < KEPT; i++)
         keep[i] = counted(SPAN);
     kept_bytes = KEPT * (size_t)SPAN;
-    start(workers, WORKERS, work);
-    start(askers, ASKERS, asker);
+    api_start_all(workers, WORKERS, work);
+    api_start_all(askers, ASKERS, asker);
     for (long until = api_milliseconds() + MILLISECONDS; api_milliseconds() < until;)
         if (cycles)
             GC_gcollect();
         else
             usleep(1000);
     atomic_store(&done, 1);
-    end(workers, WORKERS);
-    end(askers, ASKERS);
+    api_join_all(workers, WORKERS);
+    api_join_all(askers, ASKERS);
     return keep[0] == NULL ? 4 : report();
 }
 

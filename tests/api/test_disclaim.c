@@ -263,10 +263,8 @@ static void begun_together(void)
 
     GC_INIT();
     pthread_barrier_init(&line, NULL, RACERS);
-    for (int i = 0; i < RACERS; i++)
-        API_CHILD(GC_pthread_create(&thread[i], NULL, race, NULL) == 0);
-    for (int i = 0; i < RACERS; i++)
-        API_CHILD(GC_pthread_join(thread[i], NULL) == 0);
+    api_start_all(thread, RACERS, race);
+    api_join_all(thread, RACERS);
     api_collect();
     api_collect();
     API_CHILD(finalized <= RACERS * EACH && finalized >= RACERS * EACH - STRAYS);

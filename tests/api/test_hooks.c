@@ -131,8 +131,7 @@ static void check_thread_events(void)
 
     sem_init(&started, 0, 0);
     sem_init(&finish, 0, 0);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_create(&threads[i], NULL, wait_for_end, NULL);
+    api_start_all(threads, THREADS, wait_for_end);
     for (int i = 0; i < THREADS; i++)
         api_wait(&started);
     GC_set_on_thread_event(record_thread);
@@ -144,8 +143,7 @@ static void check_thread_events(void)
     tap_ok(good == THREADS && others == 0, "each other thread was stopped once and let go (%d of %d)", good, THREADS);
     for (int i = 0; i < THREADS; i++)
         sem_post(&finish);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(threads[i], NULL);
+    api_join_all(threads, THREADS);
 }
 
 /* ---- at the start, and roots of the moment --------------------------------------------------- */

@@ -214,11 +214,11 @@ static void enable_while_disabled(void)
 
 static pthread_barrier_t together;
 
-static void *enable(void *arg)
+static void *enable(TEST_UNUSED void *arg)
 {
     pthread_barrier_wait(&together);
     GC_enable_incremental();
-    return GC_is_incremental_mode() ? arg : NULL;
+    return (void *)(intptr_t)(GC_is_incremental_mode() != 0);
 }
 
 static void enable_in_threads(void)
@@ -228,14 +228,8 @@ static void enable_in_threads(void)
 
     GC_INIT();
     pthread_barrier_init(&together, NULL, THREADS);
-    for (int i = 0; i < THREADS; i++)
-        API_CHILD(GC_pthread_create(&thread[i], NULL, enable, &together) == 0);
-    for (int i = 0; i < THREADS; i++) {
-        void *result = NULL;
-
-        GC_pthread_join(thread[i], &result);
-        API_CHILD(result == &together);
-    }
+    api_start_all(thread, THREADS, enable);
+    API_CHILD(api_join_all(thread, THREADS) == THREADS);
 }
 
 static void *enable_in_callback(void *unused)

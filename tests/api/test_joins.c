@@ -20,11 +20,9 @@ static void *late(void *arg)
 
 static void check(const char *name, int (*join)(pthread_t thread, void **result))
 {
-    pthread_t thread;
-    void *result = NULL, *arg = &thread;
+    void *result = NULL, *arg = &result;
+    pthread_t thread = api_start(late, arg);
 
-    if (GC_pthread_create(&thread, NULL, late, arg) != 0)
-        tap_bail("no thread can be created");
     join_early = true;
     tap_ok(join(thread, &result) == ETIMEDOUT && result == NULL, "%s: there is no result yet", name);
     join_early = false;

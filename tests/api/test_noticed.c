@@ -134,10 +134,8 @@ static void *wait_for_end(void *unused)
 
 static void check_detach(void)
 {
-    pthread_t thread;
+    pthread_t thread = api_start(wait_for_end, NULL);
 
-    if (GC_pthread_create(&thread, NULL, wait_for_end, NULL) != 0)
-        tap_bail("no thread");
     tap_ok(GC_pthread_detach(thread) == 0 && GC_pthread_detach(thread) == EINVAL, "a thread is detached once");
     over = 1;
 }
