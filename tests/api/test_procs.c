@@ -206,19 +206,11 @@ static void *make_mixed(void *arg)
     return arg;
 }
 
-/* Without collecting: what dies while others are made leaves its address to them. */
-static void make_all(void *(*make)(void *), void *arg)
-{
-    GC_disable();
-    api_in_thread(make, arg);
-    GC_enable();
-}
-
 static void check_objects(int kind, void *(*make)(void *), int expected)
 {
     memset(kept, 0, FAN * sizeof *kept);
     memset(lost, 0, FAN * sizeof *lost);
-    make_all(make, &kind);
+    api_make_in_thread(make, &kind);
     api_collect();
     API_CHILD(api_alive(kept, FAN) == expected);
     API_CHILD(api_alive(lost, FAN) <= 1);

@@ -153,9 +153,7 @@ static void just_so_long(void)
     lost = api_outside(BEHIND * sizeof *lost);
     for (size_t length = 65; length <= 68; length++) {
         root = GC_malloc(BEHIND * sizeof(void *));
-        GC_disable();                   /* what died meanwhile would leave its address to others */
-        api_in_thread(make_behind, &length);
-        GC_enable();
+        api_make_in_thread(make_behind, &length);
         api_collect();
         API_CHILD(api_alive(lost, BEHIND) <= 2);
     }
