@@ -74,7 +74,6 @@ static void *make(void *arg)
     const struct plan *plan = arg;
     struct object **all;
 
-    GC_disable();
     all = GC_malloc(OBJECTS * sizeof *all);
     for (int i = 0; i < OBJECTS; i++) {
         all[i] = allocate(plan);
@@ -83,7 +82,6 @@ static void *make(void *arg)
         all[i]->third = large((plan->followed & 4 ? kept : lost) + 3 * i + 2);
     }
     root = all;
-    GC_enable();
     return arg;
 }
 
@@ -93,7 +91,7 @@ static void check_plan(struct plan plan)
 
     memset(kept, 0, 3 * OBJECTS * sizeof *kept);
     memset(lost, 0, 3 * OBJECTS * sizeof *lost);
-    api_in_thread(make, &plan);
+    api_make_in_thread(make, &plan);
     api_collect();
     API_CHILD(api_alive(kept, 3 * OBJECTS) == pointers * OBJECTS);
     API_CHILD(api_alive(lost, 3 * OBJECTS) <= 1);

@@ -168,9 +168,7 @@ static void push_outside(void)
 
 static void *fill_outside(void *unused)
 {
-    GC_disable();
     api_fill(outside, hidden, 10);
-    GC_enable();
     return unused;
 }
 
@@ -191,7 +189,7 @@ static void check_push(void)
     push_before = GC_get_push_other_roots();
     tap_ok(push_before != NULL, "there is a hook from the start");
     GC_set_push_other_roots(push_outside);
-    api_in_thread(fill_outside, NULL);
+    api_make_in_thread(fill_outside, NULL);
     api_collect();
     tap_ok(pushes >= 2 && api_alive(hidden, 10) == 10, "what the hook pushes is a root");
     GC_set_push_other_roots(push_before);
