@@ -5,17 +5,11 @@
  * find, when they are the next that the thread calls, that it was left, and do what they are for.  Not with API_PEER: bdwgc
  * hangs in most of it.
  */
-#include "api.h"
+#include "alloc_lock.h"
 #include "../lib/sanitized.h"
 
 #include <gc/javaxfc.h>
 
-#include <setjmp.h>
-#include <stdatomic.h>
-
-static const char released[] = "the allocation lock is released";
-
-static jmp_buf way_out;
 static sigjmp_buf way_out_of_handler;
 
 static void on_signal(void (*handler)(int))
@@ -80,12 +74,6 @@ static void *enter_late(void *arg)
     return GC_call_with_alloc_lock(nothing, arg);
 }
 
-static void *leave(void *unused)
-{
-    longjmp(way_out, 1);
-    return unused;
-}
-
 static void leave_from_handler(int signal)
 {
     siglongjmp(way_out_of_handler, signal);
@@ -95,12 +83,6 @@ static void *wait_for_signal(void *unused)
 {
     raise(SIGUSR1);
     return unused;
-}
-
-TEST_NOINLINE static void jump_out_of_callback(void)
-{
-    if (setjmp(way_out) == 0)
-        GC_call_with_alloc_lock(leave, NULL);
 }
 
 static void jump_out_of_handler(void)
@@ -149,14 +131,6 @@ static void lock_by_hand(void)
 {
     GC_alloc_lock();
     GC_alloc_unlock();
-}
-
-static void collect(void)
-{
-    GC_word before = GC_get_gc_no();
-
-    GC_gcollect();
-    API_CHILD(GC_get_gc_no() > before);
 }
 
 /* Deeper in the stack than the callback was. */
