@@ -108,6 +108,13 @@ TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
+/* For a thread, or a callback. */
+TEST_UNUSED static void *api_invoke_finalizers(void *unused)
+{
+    GC_invoke_finalizers();
+    return unused;
+}
+
 /* A finalizer. */
 TEST_UNUSED static void api_ignore(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
@@ -140,6 +147,15 @@ TEST_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hi
         object[i] = GC_malloc(API_LARGE);
         hidden[i] = GC_HIDE_POINTER(object[i]);
     }
+}
+
+/* Makes a large object, and notes it. */
+TEST_UNUSED static void *api_large(GC_hidden_pointer *place)
+{
+    void *object = GC_malloc(API_LARGE);
+
+    *place = GC_HIDE_POINTER(object);
+    return object;
 }
 
 /* How many of them are no objects any more. */
