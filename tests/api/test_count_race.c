@@ -146,13 +146,14 @@ static int report(void)
     return short_ones != 0 ? 1 : atomic_load(&asked) < 100 ? 2 : 0;
 }
 
-static int ask_beside(const char *mode)
+static int ask_beside(const char *mode, bool with_cycles)
 {
     static void *keep[KEPT];
     pthread_t workers[WORKERS], askers[ASKERS];
 
     setenv("SGC_MODE", mode, 1);
     GC_INIT();
+    cycles = with_cycles;
     if (!cycles)
         GC_disable();
     for (int i = 0; i < KEPT; i++)
@@ -171,23 +172,11 @@ static int ask_beside(const char *mode)
     return keep[0] == NULL ? 4 : report();
 }
 
-static int in_stops(void)
-{
-    cycles = true;
-    return ask_beside("stop");
-}
-
-static int concurrently(void)
-{
-    cycles = true;
-    return ask_beside("concurrent");
-}
-
 int main(void)
 {
     tap_plan(3);
-    child_ok_of(ask_beside("stop"), "no figure is short of what is known while threads count");
-    child_ok(in_stops, "nor while cycles stop the program, too");
-    child_ok(concurrently, "nor while cycles run beside it");
+    child_ok_of(ask_beside("stop", false), "no figure is short of what is known while threads count");
+    child_ok_of(ask_beside("stop", true), "nor while cycles stop the program, too");
+    child_ok_of(ask_beside("concurrent", true), "nor while cycles run beside it");
     return tap_done();
 }
