@@ -140,7 +140,7 @@ static int at_once(void)
     wrong += dates() != 0;
     for (int i = 0; i < OBJECTS / 2 - 1; i++)
         wrong += SGC_dates(object[i]) >= 0;
-    return wrong;
+    return wrong != 0;
 }
 
 int main(void)
