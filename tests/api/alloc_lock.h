@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Callbacks of GC_call_with_alloc_lock that are left by a jump. */
+/* Tests of the allocation lock leave callbacks of GC_call_with_alloc_lock by a jump. */
 #ifndef TESTS_API_ALLOC_LOCK_H
 #define TESTS_API_ALLOC_LOCK_H
 

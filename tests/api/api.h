@@ -57,7 +57,8 @@ TEST_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
-/* The same without a collection meanwhile: what dies while others are made would leave its address to them. */
+/* Runs fn(arg) in such a thread while nothing collects: an object that dies would leave its
+ * address to one that fn makes later. */
 TEST_UNUSED static void api_make_in_thread(void *(*fn)(void *), void *arg)
 {
     GC_disable();
@@ -65,7 +66,7 @@ TEST_UNUSED static void api_make_in_thread(void *(*fn)(void *), void *arg)
     GC_enable();
 }
 
-/* A registered thread that runs fn(arg). */
+/* Starts a registered thread, which runs fn(arg). */
 TEST_UNUSED static pthread_t api_start(void *(*fn)(void *), void *arg)
 {
     pthread_t thread;
@@ -75,14 +76,14 @@ TEST_UNUSED static pthread_t api_start(void *(*fn)(void *), void *arg)
     return thread;
 }
 
-/* fn(0) to fn(n - 1), each in a registered thread of its own. */
+/* Starts registered threads, which run fn(0) to fn(n - 1). */
 TEST_UNUSED static void api_start_all(pthread_t *thread, int n, void *(*fn)(void *))
 {
     for (intptr_t i = 0; i < n; i++)
         thread[i] = api_start(fn, (void *)i);
 }
 
-/* The sum of the numbers that they return. */
+/* Waits for the threads to end, and sums the numbers that they return. */
 TEST_UNUSED static intptr_t api_join_all(const pthread_t *thread, int n)
 {
     intptr_t sum = 0;
@@ -97,7 +98,7 @@ TEST_UNUSED static intptr_t api_join_all(const pthread_t *thread, int n)
     return sum;
 }
 
-/* As api_in_thread, in a thread that nobody has registered. */
+/* Runs fn(arg) in a thread that nobody has registered, and that is gone when this returns. */
 TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
 {
     pthread_t thread;
@@ -108,7 +109,7 @@ TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
-/* For a thread, or a callback. */
+/* A thread or a callback can run this. */
 TEST_UNUSED static void *api_invoke_finalizers(void *unused)
 {
     GC_invoke_finalizers();
@@ -149,7 +150,7 @@ TEST_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hi
     }
 }
 
-/* Makes a large object, and notes it. */
+/* Makes a large object; the address at *place is hidden, and does not keep it. */
 TEST_UNUSED static void *api_large(GC_hidden_pointer *place)
 {
     void *object = GC_malloc(API_LARGE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an entry of the mark stack looks like to mark procedures that push it without help. */
+/* Mark procedures of tests push entries of the mark stack themselves, and have them look like this. */
 #ifndef TESTS_API_ENTRIES_H
 #define TESTS_API_ENTRIES_H
 

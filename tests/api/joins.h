@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ways to join a thread: they wait until it is over, but not for ever. */
+/* Tests join threads in these ways, which wait until a thread is over, but not for ever. */
 #ifndef TESTS_API_JOINS_H
 #define TESTS_API_JOINS_H
 

@@ -72,7 +72,8 @@ static int child_status(pid_t child)
 
 static atomic_int stop;
 
-/* Allocate, free and, the first of them, collect, so that a fork meets them in the middle of it. */
+/* Threads allocate and free here, and the first of them collects: a fork meets them in the middle
+ * of it. */
 static void *be_busy(void *number)
 {
     unsigned turn = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings and figures of short-term memory, for its tests. */
+/* Tests of short-term memory choose its settings and read its figures by these. */
 #ifndef TESTS_UNIT_SHORTTERM_SHORTTERM_H
 #define TESTS_UNIT_SHORTTERM_SHORTTERM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the storms of short-term memory share: how long they last, and what was wrong in them. */
+/* Storms of short-term memory measure time and count what was wrong by these. */
 #ifndef TESTS_UNIT_SHORTTERM_STORM_H
 #define TESTS_UNIT_SHORTTERM_STORM_H
 

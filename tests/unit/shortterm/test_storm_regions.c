@@ -227,7 +227,7 @@ static void fork_once(void)
 
 /* ---- the storm ---- */
 
-/* Are there none, not even of those that are over? */
+/* Says whether no date is left, not even one that is over. */
 static bool no_dates(void)
 {
     return figures().dates == 0 && figures().expired == 0;

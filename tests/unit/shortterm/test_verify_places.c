@@ -318,7 +318,7 @@ static void nothing_leads_there(void)
 #define OWN_STACK "only the calling thread's own stack, at "
 
 static const struct place {
-    void (*put)(void);                  /* if a stack or register leads there, with the ticks */
+    void (*put)(void);                  /* ticks itself if a stack or register leads there */
     const char *certainty;              /* or "needed"; NULL: nothing that is certain or likely is said */
     const char *root;
     int steps;
