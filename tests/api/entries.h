@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mark procedures of tests push entries of the mark stack themselves, and have them look like this. */
+/* Mark procedures of tests push entries of the mark stack by themselves, in this form. */
 #ifndef TESTS_API_ENTRIES_H
 #define TESTS_API_ENTRIES_H
 

@@ -5,7 +5,7 @@
 
 #include "api.h"
 
-static bool join_early;                 /* nobody waits then, and for a thread that is not over they return ETIMEDOUT */
+static bool join_early;                 /* nobody waits; a thread that is not over gives ETIMEDOUT */
 
 static struct timespec join_until(clockid_t clock)
 {
