@@ -5,7 +5,7 @@
 
 #include "api.h"
 
-static bool join_early;                 /* nobody waits; a thread that is not over gives ETIMEDOUT */
+static bool join_early;                 /* nobody waits; a thread that goes on gives ETIMEDOUT */
 
 static struct timespec join_until(clockid_t clock)
 {
