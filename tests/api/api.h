@@ -57,7 +57,48 @@ TEST_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
-/* The same in a thread that nobody has registered. */
+/* Runs fn(arg) in such a thread while nothing collects: an object that dies would leave its
+ * address to one that fn makes later. */
+TEST_UNUSED static void api_make_in_thread(void *(*fn)(void *), void *arg)
+{
+    GC_disable();
+    api_in_thread(fn, arg);
+    GC_enable();
+}
+
+/* Starts a registered thread, which runs fn(arg). */
+TEST_UNUSED static pthread_t api_start(void *(*fn)(void *), void *arg)
+{
+    pthread_t thread;
+
+    if (GC_pthread_create(&thread, NULL, fn, arg) != 0)
+        tap_bail("no thread");
+    return thread;
+}
+
+/* Starts registered threads, which run fn(0) to fn(n - 1). */
+TEST_UNUSED static void api_start_all(pthread_t *thread, int n, void *(*fn)(void *))
+{
+    for (intptr_t i = 0; i < n; i++)
+        thread[i] = api_start(fn, (void *)i);
+}
+
+/* Waits for the threads to end, and sums the numbers that they return. */
+TEST_UNUSED static intptr_t api_join_all(const pthread_t *thread, int n)
+{
+    intptr_t sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        void *result = NULL;
+
+        if (GC_pthread_join(thread[i], &result) != 0)
+            tap_bail("a thread cannot be joined");
+        sum += (intptr_t)result;
+    }
+    return sum;
+}
+
+/* Runs fn(arg) in a thread that nobody has registered, and that is gone when this returns. */
 TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
 {
     pthread_t thread;
@@ -66,6 +107,13 @@ TEST_NOINLINE static void *api_in_plain_thread(void *(*fn)(void *), void *arg)
     if (pthread_create(&thread, NULL, fn, arg) != 0 || pthread_join(thread, &result) != 0)
         tap_bail("no thread");
     return result;
+}
+
+/* A thread or a callback can run this. */
+TEST_UNUSED static void *api_invoke_finalizers(void *unused)
+{
+    GC_invoke_finalizers();
+    return unused;
 }
 
 /* A finalizer. */
@@ -100,6 +148,15 @@ TEST_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hi
         object[i] = GC_malloc(API_LARGE);
         hidden[i] = GC_HIDE_POINTER(object[i]);
     }
+}
+
+/* Makes a large object; the address at *place is hidden, and does not keep it. */
+TEST_UNUSED static void *api_large(GC_hidden_pointer *place)
+{
+    void *object = GC_malloc(API_LARGE);
+
+    *place = GC_HIDE_POINTER(object);
+    return object;
 }
 
 /* How many of them are no objects any more. */

@@ -5,17 +5,11 @@
  * find, when they are the next that the thread calls, that it was left, and do what they are for.  Not with API_PEER: bdwgc
  * hangs in most of it.
  */
-#include "api.h"
+#include "alloc_lock.h"
 #include "../lib/sanitized.h"
 
 #include <gc/javaxfc.h>
 
-#include <setjmp.h>
-#include <stdatomic.h>
-
-static const char released[] = "the allocation lock is released";
-
-static jmp_buf way_out;
 static sigjmp_buf way_out_of_handler;
 
 static void on_signal(void (*handler)(int))
@@ -80,12 +74,6 @@ static void *enter_late(void *arg)
     return GC_call_with_alloc_lock(nothing, arg);
 }
 
-static void *leave(void *unused)
-{
-    longjmp(way_out, 1);
-    return unused;
-}
-
 static void leave_from_handler(int signal)
 {
     siglongjmp(way_out_of_handler, signal);
@@ -95,12 +83,6 @@ static void *wait_for_signal(void *unused)
 {
     raise(SIGUSR1);
     return unused;
-}
-
-TEST_NOINLINE static void jump_out_of_callback(void)
-{
-    if (setjmp(way_out) == 0)
-        GC_call_with_alloc_lock(leave, NULL);
 }
 
 static void jump_out_of_handler(void)
@@ -149,14 +131,6 @@ static void lock_by_hand(void)
 {
     GC_alloc_lock();
     GC_alloc_unlock();
-}
-
-static void collect(void)
-{
-    GC_word before = GC_get_gc_no();
-
-    GC_gcollect();
-    API_CHILD(GC_get_gc_no() > before);
 }
 
 /* Deeper in the stack than the callback was. */
@@ -262,43 +236,39 @@ static void count_in_handler(TEST_UNUSED int signal)
     interrupted++;
 }
 
-static void *go_round(void *counted)
+static void *go_round(TEST_UNUSED void *unused)
 {
-    long *own = counted;
+    long own = 0;
 
     for (int i = 0; interrupted < SIGNALS; i++) {
         GC_call_with_alloc_lock(count, &plain);
-        ++*own;
+        own++;
         if (i % 100 == 0) {
             GC_alloc_lock();
             plain++;
             GC_alloc_unlock();
-            ++*own;
+            own++;
         }
         if (i % 1000 == 0)
             GC_gcollect();
     }
-    return counted;
+    return (void *)own;
 }
 
 /* One thread is sent all signals, each when it has answered the last one. */
 static void check_many(void)
 {
     pthread_t thread[THREADS];
-    long counted[THREADS] = { 0 }, sum = 0;
+    long sum;
 
     on_signal(count_in_handler);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_create(&thread[i], NULL, go_round, &counted[i]);
+    api_start_all(thread, THREADS, go_round);
     for (int sent = 0; sent < SIGNALS;) {
         if (interrupted == sent && ++sent)
             pthread_kill(thread[0], SIGUSR1);
         usleep(100);
     }
-    for (int i = 0; i < THREADS; i++) {
-        GC_pthread_join(thread[i], NULL);
-        sum += counted[i];
-    }
+    sum = api_join_all(thread, THREADS);
     tap_ok(plain == sum, "one at a time runs under the lock (%ld of %ld)", plain, sum);
     tap_ok(in_handlers == SIGNALS, "handlers too (%ld of %d)", in_handlers, SIGNALS);
 }

@@ -3,34 +3,7 @@
  * The allocation lock and threads that come, go, or stand in GC_do_blocking while they have it or wait for it.  Not with
  * API_PEER: bdwgc hangs in most of it.
  */
-#include "api.h"
-
-#include <setjmp.h>
-#include <stdatomic.h>
-
-static const char released[] = "the allocation lock is released";
-
-static jmp_buf way_out;
-
-static void collect(void)
-{
-    GC_word before = GC_get_gc_no();
-
-    GC_gcollect();
-    API_CHILD(GC_get_gc_no() > before);
-}
-
-static void *leave(void *unused)
-{
-    longjmp(way_out, 1);
-    return unused;
-}
-
-TEST_NOINLINE static void jump_out_of_callback(void)
-{
-    if (setjmp(way_out) == 0)
-        GC_call_with_alloc_lock(leave, NULL);
-}
+#include "alloc_lock.h"
 
 /* ---- a thread that ends with the lock, or unregisters ----------------------------------------- */
 

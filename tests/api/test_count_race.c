@@ -134,19 +134,6 @@ static void *asker(void *number)
 
 /* ---- the whole ---- */
 
-static void start(pthread_t *threads, int count, void *(*run)(void *))
-{
-    for (int i = 0; i < count; i++)
-        if (GC_pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i) != 0)
-            _exit(3);
-}
-
-static void end(pthread_t *threads, int count)
-{
-    for (int i = 0; i < count; i++)
-        GC_pthread_join(threads[i], NULL);
-}
-
 static int report(void)
 {
     int short_ones = 0;
@@ -159,48 +146,37 @@ static int report(void)
     return short_ones != 0 ? 1 : atomic_load(&asked) < 100 ? 2 : 0;
 }
 
-static int ask_beside(const char *mode)
+static int ask_beside(const char *mode, bool with_cycles)
 {
     static void *keep[KEPT];
     pthread_t workers[WORKERS], askers[ASKERS];
 
     setenv("SGC_MODE", mode, 1);
     GC_INIT();
+    cycles = with_cycles;
     if (!cycles)
         GC_disable();
     for (int i = 0; i < KEPT; i++)
         keep[i] = counted(SPAN);
     kept_bytes = KEPT * (size_t)SPAN;
-    start(workers, WORKERS, work);
-    start(askers, ASKERS, asker);
+    api_start_all(workers, WORKERS, work);
+    api_start_all(askers, ASKERS, asker);
     for (long until = api_milliseconds() + MILLISECONDS; api_milliseconds() < until;)
         if (cycles)
             GC_gcollect();
         else
             usleep(1000);
     atomic_store(&done, 1);
-    end(workers, WORKERS);
-    end(askers, ASKERS);
+    api_join_all(workers, WORKERS);
+    api_join_all(askers, ASKERS);
     return keep[0] == NULL ? 4 : report();
-}
-
-static int in_stops(void)
-{
-    cycles = true;
-    return ask_beside("stop");
-}
-
-static int concurrently(void)
-{
-    cycles = true;
-    return ask_beside("concurrent");
 }
 
 int main(void)
 {
     tap_plan(3);
-    child_ok_of(ask_beside("stop"), "no figure is short of what is known while threads count");
-    child_ok(in_stops, "nor while cycles stop the program, too");
-    child_ok(concurrently, "nor while cycles run beside it");
+    child_ok_of(ask_beside("stop", false), "no figure is short of what is known while threads count");
+    child_ok_of(ask_beside("stop", true), "nor while cycles stop the program, too");
+    child_ok_of(ask_beside("concurrent", true), "nor while cycles run beside it");
     return tap_done();
 }

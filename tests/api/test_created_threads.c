@@ -3,7 +3,7 @@
  * What GC_pthread_create keeps for a thread goes when it is joined, or over and detached: thousands of threads,
  * each with an argument and a result, whichever way they end, leave nothing behind.
  */
-#include "api.h"
+#include "joins.h"
 #include "../lib/sanitized.h"
 
 #include <sys/syscall.h>
@@ -129,41 +129,9 @@ static bool none_left(void)
 
 /* ---- ways to join ---------------------------------------------------------------------------------- */
 
-static struct timespec in_a_while(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    time.tv_sec += 20;
-    return time;
-}
-
-static int join_at_once(pthread_t thread, void **result)
-{
-    int error;
-
-    while ((error = GC_pthread_tryjoin_np(thread, result)) == EBUSY)
-        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
-    return error;
-}
-
-static int join_by_time(pthread_t thread, void **result)
-{
-    struct timespec time = in_a_while(CLOCK_REALTIME);
-
-    return GC_pthread_timedjoin_np(thread, result, &time);
-}
-
-static int join_by_clock(pthread_t thread, void **result)
-{
-    struct timespec time = in_a_while(CLOCK_MONOTONIC);
-
-    return GC_pthread_clockjoin_np(thread, result, CLOCK_MONOTONIC, &time);
-}
-
 static int join_unseen(pthread_t thread, void **result)
 {
-    struct timespec time = in_a_while(CLOCK_REALTIME);
+    struct timespec time = join_until(CLOCK_REALTIME);
 
     return pthread_timedjoin_np(thread, result, &time);
 }

@@ -263,10 +263,8 @@ static void begun_together(void)
 
     GC_INIT();
     pthread_barrier_init(&line, NULL, RACERS);
-    for (int i = 0; i < RACERS; i++)
-        API_CHILD(GC_pthread_create(&thread[i], NULL, race, NULL) == 0);
-    for (int i = 0; i < RACERS; i++)
-        API_CHILD(GC_pthread_join(thread[i], NULL) == 0);
+    api_start_all(thread, RACERS, race);
+    api_join_all(thread, RACERS);
     api_collect();
     api_collect();
     API_CHILD(finalized <= RACERS * EACH && finalized >= RACERS * EACH - STRAYS);
@@ -320,9 +318,7 @@ TEST_NOINLINE static void *collect_jumping(void *arg)
 static void may_jump(void)
 {
     start(jumping, 0);
-    GC_disable();               /* where there is nowhere to jump to yet */
-    api_in_thread(make_things, NULL);
-    GC_enable();
+    api_make_in_thread(make_things, NULL);      /* a procedure would have nowhere to jump to yet */
     root = NULL;
     for (int i = 0; i < 2; i++)
         scrub_stack();

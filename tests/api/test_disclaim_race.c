@@ -134,10 +134,9 @@ static void race(void)
     start(unless_program_does, 0);
     GC_disable();               /* while objects are made, which nobody is to be asked about yet */
     pthread_barrier_init(&line, NULL, 2);
-    API_CHILD(GC_pthread_create(&thread[0], NULL, freer, NULL) == 0);
-    API_CHILD(GC_pthread_create(&thread[1], NULL, asked, NULL) == 0);
-    for (int i = 0; i < 2; i++)
-        API_CHILD(GC_pthread_join(thread[i], NULL) == 0);
+    thread[0] = api_start(freer, NULL);
+    thread[1] = api_start(asked, NULL);
+    api_join_all(thread, 2);
 }
 
 static void in_others_pages(void) { freer_makes = true; race(); }

@@ -104,9 +104,7 @@ static void *free_waiting(void *arg)
 static void start_hidden(GC_disclaim_proc proc)
 {
     start(proc, 0);
-    GC_disable();
-    api_in_thread(make_hidden, NULL);
-    GC_enable();
+    api_make_in_thread(make_hidden, NULL);
 }
 
 static int intact(void)

@@ -42,18 +42,12 @@ static struct node *new_node(long id)
 }
 
 /* What one collection makes ready; the number that ran. */
-static void *invoke(void *unused)
-{
-    GC_invoke_finalizers();
-    return unused;
-}
-
 static int collect_and_run(void)
 {
     events = 0;
     scrub_stack();
     GC_gcollect();
-    api_in_thread(invoke, NULL);
+    api_in_thread(api_invoke_finalizers, NULL);
     return events;
 }
 
@@ -506,7 +500,7 @@ static void bad_invoke(void)
     way = GC_register_finalizer;
     api_in_thread(make_simple, NULL);
     GC_gcollect();
-    GC_call_with_alloc_lock(invoke, NULL);
+    GC_call_with_alloc_lock(api_invoke_finalizers, NULL);
     API_CHILD(events == 0);
 }
 

@@ -72,8 +72,9 @@ static int child_status(pid_t child)
 
 static atomic_int stop;
 
-/* Allocate, free and collect, so that a fork meets them in the middle of it. */
-static void *be_busy(void *arg)
+/* Threads allocate and free here, and the first of them collects: a fork meets them in the middle
+ * of it. */
+static void *be_busy(void *number)
 {
     unsigned turn = 0;
 
@@ -81,7 +82,7 @@ static void *be_busy(void *arg)
         void *object = GC_malloc(turn % 3000);
         if (turn % 7 == 0)
             GC_free(object);
-        if (++turn % 4000 == 0 && arg != NULL)
+        if (++turn % 4000 == 0 && number == NULL)
             GC_gcollect();
     }
     return NULL;
@@ -105,12 +106,10 @@ static void check_threads(void)
     pthread_t thread[THREADS];
     int good;
 
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_create(&thread[i], NULL, be_busy, i == 0 ? &list : NULL);
+    api_start_all(thread, THREADS, be_busy);
     good = fork_and_work();
     stop = 1;
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(thread[i], NULL);
+    api_join_all(thread, THREADS);
     tap_ok(good == FORKS, "beside threads that allocate and collect (%d of %d)", good, FORKS);
     tap_ok(intact(list, NODES), "the parent's objects are intact");
 }

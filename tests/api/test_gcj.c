@@ -40,14 +40,6 @@ static struct GC_ms_entry *mark_second(GC_word *address, struct GC_ms_entry *top
     return GC_MARK_AND_PUSH(o->second, top, limit, &o->second);
 }
 
-static void *large(GC_hidden_pointer *place)
-{
-    void *object = GC_malloc_atomic(API_LARGE);
-
-    *place = GC_HIDE_POINTER(object);
-    return object;
-}
-
 struct plan {
     struct type *type;
     int followed;               /* which of the three pointers are, a bit each */
@@ -74,16 +66,14 @@ static void *make(void *arg)
     const struct plan *plan = arg;
     struct object **all;
 
-    GC_disable();
     all = GC_malloc(OBJECTS * sizeof *all);
     for (int i = 0; i < OBJECTS; i++) {
         all[i] = allocate(plan);
-        all[i]->first = large((plan->followed & 1 ? kept : lost) + 3 * i);
-        all[i]->second = large((plan->followed & 2 ? kept : lost) + 3 * i + 1);
-        all[i]->third = large((plan->followed & 4 ? kept : lost) + 3 * i + 2);
+        all[i]->first = api_large((plan->followed & 1 ? kept : lost) + 3 * i);
+        all[i]->second = api_large((plan->followed & 2 ? kept : lost) + 3 * i + 1);
+        all[i]->third = api_large((plan->followed & 4 ? kept : lost) + 3 * i + 2);
     }
     root = all;
-    GC_enable();
     return arg;
 }
 
@@ -93,7 +83,7 @@ static void check_plan(struct plan plan)
 
     memset(kept, 0, 3 * OBJECTS * sizeof *kept);
     memset(lost, 0, 3 * OBJECTS * sizeof *lost);
-    api_in_thread(make, &plan);
+    api_make_in_thread(make, &plan);
     api_collect();
     API_CHILD(api_alive(kept, 3 * OBJECTS) == pointers * OBJECTS);
     API_CHILD(api_alive(lost, 3 * OBJECTS) <= 1);

@@ -240,15 +240,13 @@ static void check_threads(void)
     int bad[WORKERS] = { 0 };
 
     for (int i = 0; i < WORKERS; i++)
-        if (GC_pthread_create(&thread[i], NULL, work, &bad[i]) != 0)
-            tap_bail("no thread");
+        thread[i] = api_start(work, &bad[i]);
     renew_secret(hook);
     for (int i = 0; i < ROUNDS; i++)
         GC_gcollect();
     keeps = false;
     atomic_store(&over, 1);
-    for (int i = 0; i < WORKERS; i++)
-        GC_pthread_join(thread[i], NULL);
+    api_join_all(thread, WORKERS);
     tap_ok(wrong == 0 && bad[0] + bad[1] == 0 && intact(), "so it is beside other threads that allocate (%d %d %d)", wrong,
            bad[0], bad[1]);
 }

@@ -131,8 +131,7 @@ static void check_thread_events(void)
 
     sem_init(&started, 0, 0);
     sem_init(&finish, 0, 0);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_create(&threads[i], NULL, wait_for_end, NULL);
+    api_start_all(threads, THREADS, wait_for_end);
     for (int i = 0; i < THREADS; i++)
         api_wait(&started);
     GC_set_on_thread_event(record_thread);
@@ -144,8 +143,7 @@ static void check_thread_events(void)
     tap_ok(good == THREADS && others == 0, "each other thread was stopped once and let go (%d of %d)", good, THREADS);
     for (int i = 0; i < THREADS; i++)
         sem_post(&finish);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(threads[i], NULL);
+    api_join_all(threads, THREADS);
 }
 
 /* ---- at the start, and roots of the moment --------------------------------------------------- */
@@ -170,9 +168,7 @@ static void push_outside(void)
 
 static void *fill_outside(void *unused)
 {
-    GC_disable();
     api_fill(outside, hidden, 10);
-    GC_enable();
     return unused;
 }
 
@@ -193,7 +189,7 @@ static void check_push(void)
     push_before = GC_get_push_other_roots();
     tap_ok(push_before != NULL, "there is a hook from the start");
     GC_set_push_other_roots(push_outside);
-    api_in_thread(fill_outside, NULL);
+    api_make_in_thread(fill_outside, NULL);
     api_collect();
     tap_ok(pushes >= 2 && api_alive(hidden, 10) == 10, "what the hook pushes is a root");
     GC_set_push_other_roots(push_before);

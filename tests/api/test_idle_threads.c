@@ -77,17 +77,14 @@ static void wait_together(struct result *r, int n)
 
     pthread_barrier_init(&all_have, NULL, (unsigned)n + 1);
     pthread_barrier_init(&all_end, NULL, (unsigned)n + 1);
-    for (int i = 0; i < n; i++)
-        if (GC_pthread_create(&thread[i], NULL, have_some, (void *)(size_t)i) != 0)
-            tap_bail("no thread");
+    api_start_all(thread, n, have_some);
     pthread_barrier_wait(&all_have);
     r->heap = GC_get_heap_size();
     r->resident = resident() - before;
     for (int i = 0; i < n; i++)
         r->refused += refused[i];
     pthread_barrier_wait(&all_end);
-    for (int i = 0; i < n; i++)
-        GC_pthread_join(thread[i], NULL);
+    api_join_all(thread, n);
 }
 
 static void test_waiting(const char *huge)
@@ -170,8 +167,7 @@ static void fill_up(struct result *r, int n)
 
     sem_init(&done, 0, 0);
     sem_init(&turn, 0, 0);
-    if (GC_pthread_create(&thread, NULL, leave_gaps, (void *)(size_t)n) != 0)
-        tap_bail("no thread");
+    thread = api_start(leave_gaps, (void *)(size_t)n);
     sem_wait(&done);
     r->objects = count / 2;
     while ((object = allocate()) != NULL && count < OBJECTS_MAX) {

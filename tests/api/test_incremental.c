@@ -121,6 +121,7 @@ static bool nothing_lost(bool debug, void (*report)(const void *))
     uintptr_t next_id = 1;
     long until = api_milliseconds() + SECONDS * 1000L;
 
+    GC_INIT();
     make_holders(debug);
     for (int i = 0; i < HOLDERS; i++) {
         struct cell *cell = new_cell(debug);
@@ -146,38 +147,20 @@ static bool nothing_lost(bool debug, void (*report)(const void *))
     return GC_get_gc_no() >= CYCLES;
 }
 
-static void stores_are_reported(void)
-{
-    GC_INIT();
-    API_CHILD(nothing_lost(false, GC_end_stubborn_change));
-}
-
-static void debug_stores_are_reported(void)
-{
-    GC_INIT();
-    API_CHILD(nothing_lost(true, GC_debug_end_stubborn_change));
-}
-
 static void report_memory(const void *object)
 {
     SGC_dirty(object, sizeof(void *));
-}
-
-static void memory_is_reported(void)
-{
-    GC_INIT();
-    API_CHILD(nothing_lost(false, report_memory));
 }
 
 static void report_nothing(TEST_UNUSED const void *object)
 {
 }
 
-/* Else the three above would show nothing. */
-static void stores_are_not_reported(void)
+static void check_reports(const char *settings, bool debug, void (*report)(const void *), bool loses, const char *name)
 {
-    GC_INIT();
-    API_CHILD(!nothing_lost(false, report_nothing));
+    api_settings = settings;
+    api_check_child_of(API_CHILD(nothing_lost(debug, report) != loses), NULL, name);
+    api_settings = NULL;
 }
 
 /* ---- enabling ---- */
@@ -214,11 +197,11 @@ static void enable_while_disabled(void)
 
 static pthread_barrier_t together;
 
-static void *enable(void *arg)
+static void *enable(TEST_UNUSED void *arg)
 {
     pthread_barrier_wait(&together);
     GC_enable_incremental();
-    return GC_is_incremental_mode() ? arg : NULL;
+    return (void *)(intptr_t)(GC_is_incremental_mode() != 0);
 }
 
 static void enable_in_threads(void)
@@ -228,14 +211,8 @@ static void enable_in_threads(void)
 
     GC_INIT();
     pthread_barrier_init(&together, NULL, THREADS);
-    for (int i = 0; i < THREADS; i++)
-        API_CHILD(GC_pthread_create(&thread[i], NULL, enable, &together) == 0);
-    for (int i = 0; i < THREADS; i++) {
-        void *result = NULL;
-
-        GC_pthread_join(thread[i], &result);
-        API_CHILD(result == &together);
-    }
+    api_start_all(thread, THREADS, enable);
+    API_CHILD(api_join_all(thread, THREADS) == THREADS);
 }
 
 static void *enable_in_callback(void *unused)
@@ -401,14 +378,14 @@ int main(void)
     api_check_child(report_from_everywhere, NULL, "writes are reported from everywhere, and it does not matter");
     api_check_child_with("SGC_MODE=concurrent SGC_DIRTY=software", report_from_everywhere, "and where it does");
     api_check_child(report_when_enabled, NULL, "GC_set_manual_vdb_allowed, then writes are reported");
-    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", stores_are_reported,
-                         "a store that GC_end_stubborn_change reports keeps an object");
-    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", debug_stores_are_reported,
-                         "so does one that GC_debug_end_stubborn_change reports");
-    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", memory_is_reported,
-                         "and one in memory that SGC_dirty reports");
-    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software SGC_VERIFY=nothing",
-                         stores_are_not_reported, "and one that nobody reports does not");
+    check_reports("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", false, GC_end_stubborn_change, false,
+                  "a store that GC_end_stubborn_change reports keeps an object");
+    check_reports("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", true, GC_debug_end_stubborn_change,
+                  false, "so does one that GC_debug_end_stubborn_change reports");
+    check_reports("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software", false, report_memory, false,
+                  "and one in memory that SGC_dirty reports");
+    check_reports("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 SGC_DIRTY=software SGC_VERIFY=nothing", false, report_nothing,
+                  true, "and one that nobody reports does not, else these would show nothing");
     api_check_child_with("SGC_DIRTY=none", enable_twice, "enabled twice");
     api_check_child_with("SGC_DIRTY=mprotect", protected, "pointers are protected from system calls only if the user says so");
     api_check_child_with("SGC_DIRTY=none", enable_while_disabled, "it is not enabled while collections are disabled");

@@ -67,9 +67,7 @@ static void check(int kind, size_t words, void (*prepare)(GC_word *object), unsi
     struct made m = { kind, words, prepare };
     unsigned bits;
 
-    GC_disable();
-    api_in_thread(make, &m);
-    GC_enable();
+    api_make_in_thread(make, &m);
     bits = alive();
     if (bits != expected)
         fprintf(stderr, "%zu words: %#x live, %#x should; ", words, bits, expected);
@@ -281,9 +279,7 @@ static void uncollectable(void)
 
     start();
     kind = kind_of((GC_word)0x5 << 59 | GC_DS_BITMAP, 0);
-    GC_disable();
-    api_in_thread(make_uncollectable, &kind);
-    GC_enable();
+    api_make_in_thread(make_uncollectable, &kind);
     API_CHILD(alive() == 0x5 && api_alive(&target[TARGETS], 1) == 1);
     like = GC_get_kind_and_size(GC_REVEAL_POINTER(target[TARGETS]), NULL);
     API_CHILD(like == kind + 1 && GC_get_kind_and_size(GC_generic_malloc_uncollectable(10, kind), NULL) == like);

@@ -4,6 +4,7 @@
  * meant are scanned word by word, so nothing dies that is in use.
  */
 #include "api.h"
+#include "entries.h"
 
 #include <gc/gc_inline.h>
 
@@ -13,11 +14,6 @@ static void *volatile root;
 static GC_hidden_pointer *target;
 
 typedef struct GC_ms_entry *stack;
-
-struct entry {
-    void *start;
-    GC_word descriptor;
-};
 
 /* ---- an object with one pointer, in its fourth word ---- */
 

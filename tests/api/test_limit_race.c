@@ -26,18 +26,10 @@ static void *allocate(void *size)
 static long run(size_t size)
 {
     pthread_t thread[THREADS];
-    long refused = 0;
 
     for (int i = 0; i < THREADS; i++)
-        if (GC_pthread_create(&thread[i], NULL, allocate, (void *)size) != 0)
-            tap_bail("no thread");
-    for (int i = 0; i < THREADS; i++) {
-        void *result;
-
-        GC_pthread_join(thread[i], &result);
-        refused += (long)result;
-    }
-    return refused;
+        thread[i] = api_start(allocate, (void *)size);
+    return api_join_all(thread, THREADS);
 }
 
 int main(void)

@@ -189,9 +189,7 @@ static void *reuse_container(void *how)
 static void check_reuse(const char *name, void *how)
 {
     wrong = 0;
-    GC_disable();
-    api_in_thread(reuse_container, how);
-    GC_enable();
+    api_make_in_thread(reuse_container, how);
     forget();
     api_collect();
     if (wrong != 0)
@@ -227,9 +225,7 @@ static void *reuse_targets(void *unused)
 static void check_target_reuse(void)
 {
     wrong = 0;
-    GC_disable();
-    api_in_thread(reuse_targets, NULL);
-    GC_enable();
+    api_make_in_thread(reuse_targets, NULL);
     api_collect();
     tap_ok(wrong == 0 && reused > 0 && cleared(outside) == COUNT && cleared(outside + 1) == 0,
            "a link to a freed object does not pass to the next one there (%d, %d)", reused, cleared(outside));
@@ -286,9 +282,7 @@ static void check_used_pages(void)
         container[i] = NULL;
     GC_enable();
     GC_gcollect();
-    GC_disable();
-    api_in_thread(make_again, NULL);
-    GC_enable();
+    api_make_in_thread(make_again, NULL);
     forget();
     api_collect();
     for (int i = 0; i < CONTAINERS; i++)
@@ -318,9 +312,7 @@ static void *free_neighbours(void *unused)
 static void check_neighbours(void)
 {
     wrong = 0;
-    GC_disable();
-    api_in_thread(free_neighbours, NULL);
-    GC_enable();
+    api_make_in_thread(free_neighbours, NULL);
     api_collect();
     tap_ok(wrong == 0 && cleared(outside) == 0, "freeing objects takes no links from their neighbours (%d)",
            cleared(outside));

@@ -48,13 +48,11 @@ static const struct reach *reach;
 
 static void *point(void *unused)
 {
-    GC_disable();           /* or a dead object's memory is handed out for the next */
     for (int i = 0; i < COUNT; i++) {
         char *object = reach->off_page ? GC_malloc_ignore_off_page(reach->size) : GC_malloc(reach->size);
         hidden[i] = GC_HIDE_POINTER(object);
         word[i] = object + reach->offset;
     }
-    GC_enable();
     return unused;
 }
 
@@ -78,7 +76,7 @@ static void check_pointers(void)
         int count;
 
         reach = &cases[i];
-        api_in_thread(point, NULL);
+        api_make_in_thread(point, NULL);
         count = alive(hidden);
         tap_ok(reach->off_page && reach->offset > 255 ? none(count) : all(count), "a word with %s: %d of %d alive",
                reach->what, count, COUNT);
@@ -95,7 +93,6 @@ static void *(*outer_kind)(size_t size);
 
 static void *point_from_object(void *unused)
 {
-    GC_disable();
     for (int i = 0; i < COUNT; i++) {
         char **outer = outer_kind(API_LARGE);
         outer[100] = GC_malloc(API_LARGE);
@@ -103,7 +100,6 @@ static void *point_from_object(void *unused)
         hidden[i] = GC_HIDE_POINTER(outer);
         word[i] = (char *)outer;
     }
-    GC_enable();
     return unused;
 }
 
@@ -126,7 +122,7 @@ static void check_kind(void *(*allocate)(size_t), const char *name, bool pointer
     int count;
 
     outer_kind = allocate;
-    api_in_thread(point_from_object, NULL);
+    api_make_in_thread(point_from_object, NULL);
     count = alive(inner);
     tap_ok(all(api_alive(hidden, COUNT)), "%s is kept by a pointer", name);
     tap_ok(pointers ? all(count) : none(count), "%s %s what it points at (%d)", name,
@@ -156,7 +152,6 @@ static void *make_list(void *cycle)
 {
     char *last = NULL, *first = NULL;
 
-    GC_disable();
     for (int i = 0; i < COUNT; i++) {
         char *object = GC_malloc(API_LARGE);
         *(char **)(void *)object = last;
@@ -167,17 +162,16 @@ static void *make_list(void *cycle)
     if (cycle != NULL)
         *(char **)(void *)first = last;
     word[0] = last;
-    GC_enable();
     return NULL;
 }
 
 static void check_structures(void)
 {
-    api_in_thread(make_list, NULL);
+    api_make_in_thread(make_list, NULL);
     tap_ok(all(alive(hidden)), "a list hangs on one word");
     word[0] = NULL;
     tap_ok(none(alive(hidden)), "without it it is gone");
-    api_in_thread(make_list, hidden);
+    api_make_in_thread(make_list, hidden);
     tap_ok(all(alive(hidden)), "so does a cycle");
     word[0] = NULL;
     tap_ok(none(alive(hidden)), "which does not keep itself");
@@ -187,7 +181,6 @@ static void *take_many(void *unused)
 {
     char *object;
 
-    GC_disable();
     object = GC_malloc_many(API_LARGE);
     word[0] = object;
     for (int i = 0; i < COUNT; i++) {
@@ -196,13 +189,12 @@ static void *take_many(void *unused)
             GC_NEXT(object) = GC_malloc_many(API_LARGE);
         object = GC_NEXT(object);
     }
-    GC_enable();
     return unused;
 }
 
 static void check_many(void)
 {
-    api_in_thread(take_many, NULL);
+    api_make_in_thread(take_many, NULL);
     tap_ok(all(alive(hidden)), "what GC_malloc_many gave is allocated, used or not");
     word[0] = NULL;
     tap_ok(none(alive(hidden)), "and collectable");

@@ -65,23 +65,11 @@ static void check_dlopen(void)
 
 /* ---- what is printed ------------------------------------------------------------------------- */
 
-static void print_plainly(void)
-{
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    GC_printf("plainly: %d\n", 14);
-}
-
 static void *volatile kept;
 
 static void describe(TEST_UNUSED void *object, char *text)
 {
     strcpy(text, "described by the test");
-}
-
-static void print_placement(void)
-{
-    GC_INIT();
-    SGC_print_placement();
 }
 
 static void *pushed;
@@ -134,10 +122,8 @@ static void *wait_for_end(void *unused)
 
 static void check_detach(void)
 {
-    pthread_t thread;
+    pthread_t thread = api_start(wait_for_end, NULL);
 
-    if (GC_pthread_create(&thread, NULL, wait_for_end, NULL) != 0)
-        tap_bail("no thread");
     tap_ok(GC_pthread_detach(thread) == 0 && GC_pthread_detach(thread) == EINVAL, "a thread is detached once");
     over = 1;
 }
@@ -149,37 +135,9 @@ static void dump(void)
     GC_dump_finalization();
 }
 
-static void backtrace(void)
-{
-    kept = GC_malloc(16);
-    GC_generate_random_backtrace();
-}
-
 /* ---- the thread that starts the collector ---------------------------------------------------- */
 
-static void by_hand(void)
-{
-    pid_t child;
-    int status = -1;
-
-    GC_atfork_prepare();
-    child = fork();
-    if (child == 0) {
-        GC_atfork_child();
-        GC_gcollect();
-        _exit(GC_malloc(100) != NULL ? 0 : 1);
-    }
-    GC_atfork_parent();
-    waitpid(child, &status, 0);
-    API_CHILD(status == 0);
-}
-
 /* Without the first of the three calls nothing would be locked while it forks. */
-static void *collects(TEST_UNUSED void *unused)
-{
-    return (void *)GC_get_gc_no();
-}
-
 static void fork_takes_lock(void)
 {
     GC_word before;
@@ -189,9 +147,8 @@ static void fork_takes_lock(void)
     before = GC_get_gc_no();
     GC_atfork_prepare();
     GC_gcollect();
-    API_CHILD((GC_word)collects(NULL) == before);
+    API_CHILD(GC_get_gc_no() == before);
     GC_atfork_parent();
-    by_hand();
 }
 
 static void allow_first(void)
@@ -209,12 +166,13 @@ int main(void)
     tap_each(check_figures, check_detach, check_push, check_stubborn, check_dlopen);
     api_check_child_of(GC_err_printf("an error: %d\n", 12), "an error: 12", "GC_err_printf prints");
     api_check_child(write_snapshot, NULL, "SGC_write_heap_snapshot writes a file");
-    api_check_child(print_placement, " memory node", "SGC_print_placement says how many memory nodes there are");
+    api_check_child_of(SGC_print_placement(), " memory node", "SGC_print_placement says how many memory nodes there are");
     api_check_child_of(GC_print_free_list(1, 2), "free list of kind 1", "GC_print_free_list says that there is none");
-    api_check_child(print_plainly, "plainly: 14", "GC_printf prints");
+    api_check_child_of((dup2(STDERR_FILENO, STDOUT_FILENO), GC_printf("plainly: %d\n", 14)), "plainly: 14", "GC_printf prints");
     api_check_child(backtrace_described, "described by the test", "a kind's objects are described by the program");
     api_check_child_of(GC_log_printf("for the log: %d\n", 13), "for the log: 13", "GC_log_printf prints");
     api_check_child(dump, "1 registered", "GC_dump_finalization tells of a finalizer");
-    api_check_child(backtrace, "back pointers of", "GC_generate_random_backtrace tells of an object");
+    api_check_child_of((kept = GC_malloc(16), GC_generate_random_backtrace()), "back pointers of",
+                       "GC_generate_random_backtrace tells of an object");
     return tap_done();
 }

@@ -7,6 +7,7 @@
  * Also: mark/mark_procs.c.
  */
 #include "api.h"
+#include "entries.h"
 
 #include <gc/gc_inline.h>
 
@@ -16,12 +17,6 @@ enum {
     EVERY = 60,                 /* so many have a large object to die or to live */
     STRIDE = 100,               /* pointers looked at in one call */
     READY = 12345,
-};
-
-/* What an entry of the mark stack looks like to who pushes it without help. */
-struct entry {
-    void *start;
-    GC_word descriptor;
 };
 
 struct node {
@@ -68,17 +63,6 @@ static struct GC_ms_entry *mark_fan(GC_word *object, struct GC_ms_entry *top, st
     for (int i = 0; f->ready == READY && i < FAN; i++)
         top = GC_MARK_AND_PUSH(f->child[i], top, limit, &f->child[i]);
     return top;
-}
-
-static struct GC_ms_entry *push(struct GC_ms_entry *top, struct GC_ms_entry *limit, void *start, GC_word descriptor)
-{
-    struct entry *next = (struct entry *)top + 1;
-
-    if ((char *)next >= (char *)limit)
-        _exit(9);
-    next->start = start;
-    next->descriptor = descriptor;
-    return (struct GC_ms_entry *)next;
 }
 
 /* Pushes itself for the pointers it has not looked at; the environment says how many those are. */
@@ -150,23 +134,15 @@ static struct node *make_node(void *strong, void *weak)
     return n;
 }
 
-static void *large(GC_hidden_pointer *place)
-{
-    void *object = GC_malloc(API_LARGE);
-
-    *place = GC_HIDE_POINTER(object);
-    return object;
-}
-
 static void *volatile root;
 
 /* A list; now and then a node leads to a weak large object, and at the end to a strong one. */
 static void *make_list(void *arg)
 {
-    struct node *list = make_node(large(&kept[0]), NULL);
+    struct node *list = make_node(api_large(&kept[0]), NULL);
 
     for (int i = 0; i < NODES; i++)
-        list = make_node(list, i % EVERY == 0 ? large(&lost[i / EVERY]) : NULL);
+        list = make_node(list, i % EVERY == 0 ? api_large(&lost[i / EVERY]) : NULL);
     root = list;
     return arg;
 }
@@ -177,9 +153,9 @@ static void fill(void **child, int count, GC_hidden_pointer *place)
     for (int i = 0; i < count; i++) {
         child[i] = make_node(NULL, NULL);
         if (i % EVERY == 0)
-            ((struct node *)child[i])->strong = large(&place[i / EVERY]);
+            ((struct node *)child[i])->strong = api_large(&place[i / EVERY]);
         if (i % EVERY == 1)
-            ((struct node *)child[i])->weak = large(&lost[i / EVERY]);
+            ((struct node *)child[i])->weak = api_large(&lost[i / EVERY]);
     }
 }
 
@@ -202,23 +178,15 @@ static void *make_mixed(void *arg)
     f->ready = READY;
     fill(f->child, FAN / 2, kept);
     for (int i = FAN / 2; i < FAN; i++)
-        f->child[i] = i % 2 == 0 ? make_node(large(&kept[i]), NULL) : large(&lost[i]);
+        f->child[i] = i % 2 == 0 ? make_node(api_large(&kept[i]), NULL) : api_large(&lost[i]);
     return arg;
-}
-
-/* Without collecting: what dies while others are made leaves its address to them. */
-static void make_all(void *(*make)(void *), void *arg)
-{
-    GC_disable();
-    api_in_thread(make, arg);
-    GC_enable();
 }
 
 static void check_objects(int kind, void *(*make)(void *), int expected)
 {
     memset(kept, 0, FAN * sizeof *kept);
     memset(lost, 0, FAN * sizeof *lost);
-    make_all(make, &kind);
+    api_make_in_thread(make, &kind);
     api_collect();
     API_CHILD(api_alive(kept, FAN) == expected);
     API_CHILD(api_alive(lost, FAN) <= 1);

@@ -42,14 +42,11 @@ int main(void)
 
     tap_plan(2);
     GC_INIT();
-    for (int i = 0; i < ASKERS; i++)
-        if (GC_pthread_create(&thread[i], NULL, asker, NULL) != 0)
-            return 1;
+    api_start_all(thread, ASKERS, asker);
     for (end = api_milliseconds() + MILLISECONDS; api_milliseconds() < end;)
         GC_gcollect();
     atomic_store(&done, 1);
-    for (int i = 0; i < ASKERS; i++)
-        GC_pthread_join(thread[i], NULL);
+    api_join_all(thread, ASKERS);
     tap_ok(atomic_load(&asked) > 100, "%lu questions", atomic_load(&asked));
     tap_ok(atomic_load(&wrong) == 0, "each answered as the first time (%lu not)", atomic_load(&wrong));
     return tap_done();

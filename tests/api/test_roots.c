@@ -174,9 +174,7 @@ static void *table_at(int index)
 /* Without a collection meanwhile: it could hand the same memory to two words of the table. */
 static void *fill_table(void *unused)
 {
-    GC_disable();
     api_fill(table, hidden, WORDS);
-    GC_enable();
     return unused;
 }
 
@@ -188,13 +186,13 @@ static void exclude(void)
         GC_exclude_static_roots(table_at(30), table_at(40));
         GC_exclude_static_roots(table_at(20), table_at(21));
     }
-    api_in_thread(fill_table, NULL);
+    api_make_in_thread(fill_table, NULL);
     api_collect();
     API_CHILD(alive_from_to(0, 16) && alive_from_to(40, WORDS) && api_alive(hidden + 16, api_on_sgc ? 24 : 16) <= 3);
     if (!api_on_sgc)
         return;
     GC_clear_exclusion_table();
-    api_in_thread(fill_table, NULL);
+    api_make_in_thread(fill_table, NULL);
     api_collect();
     API_CHILD(alive_from_to(0, WORDS));
 }
@@ -213,12 +211,12 @@ static void no_static_data(void)
     GC_set_no_dls(1);
     GC_INIT();
     outside = api_outside(WORDS * sizeof(void *));
-    api_in_thread(fill_table, NULL);
+    api_make_in_thread(fill_table, NULL);
     api_collect();
     API_CHILD(api_alive(hidden, WORDS) <= 3);
     API_CHILD(survivors(0, WORDS) == WORDS);
     GC_set_no_dls(0);
-    api_in_thread(fill_table, NULL);
+    api_make_in_thread(fill_table, NULL);
     api_collect();
     API_CHILD(alive_from_to(0, WORDS));
 }
@@ -238,7 +236,7 @@ static void filter_module(void)
 {
     GC_register_has_static_roots_callback(filter);
     GC_INIT();
-    api_in_thread(fill_table, NULL);
+    api_make_in_thread(fill_table, NULL);
     api_collect();
     API_CHILD(filter_calls > 1 && filter_found >= 1);
     API_CHILD(api_alive(hidden, WORDS) <= 3);

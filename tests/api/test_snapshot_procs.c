@@ -12,6 +12,7 @@
 #include "gc/gc_mark.h"
 #include "gc/gc_typed.h"
 #include "mark/layouts.h"
+#include "tests/api/entries.h"
 #include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
 
@@ -30,25 +31,10 @@ struct node {
     GC_word *outside;
 };
 
-struct entry {
-    void *start;
-    GC_word descriptor;
-};
-
 static GC_hidden_pointer array_hidden;  /* 0: there is none */
 
 static unsigned node_proc, view_proc, fan_proc, step_proc, forms_proc, hand_proc, wrong_proc;
 static int node_kind, view_kind, fan_kind, step_kind, forms_kind, hand_kind, wrong_kind;
-
-static struct GC_ms_entry *push(struct GC_ms_entry *top, struct GC_ms_entry *limit, void *start, GC_word descriptor)
-{
-    struct entry *next = (struct entry *)top + 1;
-
-    if ((char *)next >= (char *)limit)
-        _exit(9);
-    *next = (struct entry){ start, descriptor };
-    return (struct GC_ms_entry *)next;
-}
 
 static struct GC_ms_entry *mark_node(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
 {

@@ -130,7 +130,7 @@ static bool object_ok(const uint64_t *object)
 /* Replaces objects of its own, some of which it frees; returns how many were not as it had left them, as an address. */
 static void *allocate(void *arg)
 {
-    uint64_t **object = GC_malloc(KEPT * sizeof *object), number = (uint64_t)(uintptr_t)arg << 32;
+    uint64_t **object = GC_malloc(KEPT * sizeof *object), number = ((uint64_t)(uintptr_t)arg + 1) << 32;
     uintptr_t wrong = 0;
 
     atomic_fetch_add(&ready, 1);
@@ -149,21 +149,15 @@ static void *allocate(void *arg)
 static void check_threads(void)
 {
     pthread_t thread[THREADS];
-    uintptr_t wrong = 0;
-    void *result;
+    intptr_t wrong;
 
-    for (uintptr_t i = 0; i < THREADS; i++)
-        if (GC_pthread_create(&thread[i], NULL, allocate, (void *)(i + 1)) != 0)
-            tap_bail("no thread");
+    api_start_all(thread, THREADS, allocate);
     while (atomic_load(&ready) < THREADS)
         usleep(1000);
     for (int i = 0; i < LOOKS; i++)
         look();
     atomic_store(&over, 1);
-    for (int i = 0; i < THREADS; i++) {
-        GC_pthread_join(thread[i], &result);
-        wrong += (uintptr_t)result;
-    }
+    wrong = api_join_all(thread, THREADS);
     tap_ok(wrong == 0, "objects of threads that allocate meanwhile stay as they are (%zu do not)", (size_t)wrong);
     tap_ok(SGC_check() == 0, "the heap is right");
 }

@@ -54,8 +54,7 @@ static void start(struct worker *w, void (*step)(struct worker *w))
     memset(w, 0, sizeof(*w));
     w->step = step;
     sem_init(&w->ready, 0, 0);
-    if (GC_pthread_create(&w->thread, NULL, work, w) != 0)
-        tap_bail("no thread");
+    w->thread = api_start(work, w);
     api_wait(&w->ready);
 }
 

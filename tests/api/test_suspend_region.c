@@ -51,18 +51,12 @@ static void *ask(void *arg)
 static int others_count;
 static pthread_t others[COLLECTORS + ASKERS];
 
-static void start(pthread_t *thread, void *(*fn)(void *))
-{
-    if (GC_pthread_create(thread, NULL, fn, &over) != 0)
-        tap_bail("no thread");
-}
-
 static void start_others(void)
 {
     atomic_store(&over, 0);
-    start(&victim, idle);
+    victim = api_start(idle, &over);
     for (others_count = 0; others_count < COLLECTORS + ASKERS; others_count++)
-        start(&others[others_count], others_count < COLLECTORS ? collect : ask);
+        others[others_count] = api_start(others_count < COLLECTORS ? collect : ask, &over);
 }
 
 static int finish_others(void)
@@ -139,7 +133,7 @@ static void check_region(void *(*fn)(void *), int expected, const char *what)
     GC_word before;
 
     start_others();
-    start(&thread, fn);
+    thread = api_start(fn, &over);
     api_wait(&inside);
     tap_ok(finish_others() == COLLECTORS + ASKERS, "in a region, %s: the others come to an end", what);
     before = GC_get_gc_no();
@@ -171,8 +165,7 @@ static void check_self(void)
     long began = api_milliseconds();
     GC_word before;
 
-    if (GC_pthread_create(&thread, NULL, suspend_self_in_region, &returned) != 0)
-        tap_bail("no thread");
+    thread = api_start(suspend_self_in_region, &returned);
     while (!GC_is_thread_suspended(thread) && api_milliseconds() - began < PATIENCE_MS)
         rest();
     api_collect();
@@ -214,8 +207,7 @@ static void check_lock(void)
     long began = api_milliseconds();
     pthread_t thread;
 
-    if (GC_pthread_create(&thread, NULL, take_lock_in_region, &taken) != 0)
-        tap_bail("no thread");
+    thread = api_start(take_lock_in_region, &taken);
     api_wait(&inside);
     GC_suspend_thread(thread);
     sem_post(&leave);
@@ -264,7 +256,7 @@ static void interrupt_thread(bool in_region)
     GC_INIT();
     victim = pthread_self();
     if (in_region)
-        start(&thread, block_and_ask);
+        thread = api_start(block_and_ask, &over);
     else
         API_CHILD(pthread_create(&thread, NULL, ask_for_long, NULL) == 0);
     interrupt(thread);
@@ -295,7 +287,7 @@ static void started_before(void)
     setenv("GC_MARKERS", "3", 1);
     setenv("SGC_TORTURE", "1000000", 1);
     GC_INIT();
-    start(&thread, idle);
+    thread = api_start(idle, &over);
     before = count_threads();
     GC_suspend_thread(thread);
     suspended = count_threads();

@@ -42,12 +42,6 @@ static void *make(void *unused)
     return unused;
 }
 
-static void *invoke(void *unused)
-{
-    GC_invoke_finalizers();
-    return unused;
-}
-
 static int right(void)
 {
     int n = 0;
@@ -64,7 +58,7 @@ static void check_finalizers(register_fn *fn, const char *name)
     api_in_thread(make, NULL);
     scrub_stack();
     GC_gcollect();
-    api_in_thread(invoke, NULL);
+    api_in_thread(api_invoke_finalizers, NULL);
     tap_ok(calls == COUNT && right() == COUNT, "%s: the finalizer gets the pointer as it was registered (%d of %d calls)", name,
            right(), calls);
 }

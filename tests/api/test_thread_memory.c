@@ -69,12 +69,6 @@ static bool create(int n)
     return good;
 }
 
-static void join(int n)
-{
-    for (int i = 0; i < n; i++)
-        GC_pthread_join(thread[i], NULL);
-}
-
 /* After the first, with which the collector's own come. */
 static int costs_little(void)
 {
@@ -83,14 +77,14 @@ static int costs_little(void)
     GC_INIT();
     if (!create(1))
         return 2;
-    join(1);
+    api_join_all(thread, 1);
     closed = 1;
     before = proc_address_space();
     if (!create(THREADS))
         return 3;
     each = (proc_address_space() - before) / THREADS;
     closed = 0;
-    join(THREADS);
+    api_join_all(thread, THREADS);
     tap_diag("%zu KB for each thread", each / KB);
     return each <= STACK + GUARD + MOST ? 0 : 4;
 }
@@ -112,12 +106,12 @@ static int has_all_kinds(void)
             return 2;
         make_kinds(2 + 2 * round);
         closed = 0;
-        join(8);
+        api_join_all(thread, 8);
     }
     make_kinds(KINDS - 5);
     if (!create(4))
         return 3;
-    join(4);
+    api_join_all(thread, 4);
     use_kinds(NULL);
     return wrong == 0 && kind[kinds - 1] != 1 ? 0 : 4;
 }
@@ -147,7 +141,7 @@ static int refused(void)
     made = kind_without_memory();
     make_kinds(1);
     closed = 0;
-    join(THREADS);
+    api_join_all(thread, THREADS);
     return made == 1 && kind[0] > 1 && wrong == 0 ? 0 : 4;
 }
 

@@ -21,14 +21,12 @@ static GC_hidden_pointer toggled[COUNT];
 
 static void *make_toggled(void *unused)
 {
-    GC_disable();
     for (int i = 0; i < COUNT; i++) {
         void *p = GC_malloc(API_LARGE);
 
         toggled[i] = GC_HIDE_POINTER(p);
         wrong += GC_toggleref_add(p, 1) != GC_SUCCESS;
     }
-    GC_enable();
     return unused;
 }
 
@@ -52,7 +50,7 @@ static void *make_finalizable(void *unused)
 static void check_back(void)
 {
     status = GC_TOGGLE_REF_WEAK;
-    api_in_thread(make_finalizable, NULL);
+    api_make_in_thread(make_finalizable, NULL);
     api_collect();
     tap_ok(backs >= COUNT - 3, "objects with weak toggle references are finalized (%d)", backs);
     status = GC_TOGGLE_REF_STRONG;
@@ -84,14 +82,14 @@ static void check_toggles(void)
     GC_set_toggleref_func(toggle);
     tap_ok(GC_get_toggleref_func() == toggle, "the toggle function is answered");
     status = GC_TOGGLE_REF_STRONG;
-    api_in_thread(make_toggled, NULL);
+    api_make_in_thread(make_toggled, NULL);
     api_collect();
     tap_ok(wrong == 0 && api_alive(toggled, COUNT) == COUNT, "strong toggle references keep their objects");
     status = GC_TOGGLE_REF_WEAK;
     api_collect();
     tap_ok(api_alive(toggled, COUNT) <= 3, "weak ones do not");
     status = GC_TOGGLE_REF_STRONG;
-    api_in_thread(make_toggled, NULL);
+    api_make_in_thread(make_toggled, NULL);
     status = GC_TOGGLE_REF_DROP;
     api_collect();
     tap_ok(api_alive(toggled, COUNT) <= 3, "nor do dropped ones");

@@ -50,7 +50,6 @@ static void *make(void *arg)
     const struct type *t = arg;
     void **object;
 
-    GC_disable();
     object = t->count == 0 ? GC_malloc_explicitly_typed(t->words * sizeof *object, describe(t))
                            : GC_calloc_explicitly_typed(t->count, t->words * sizeof *object, describe(t));
     for (size_t n = 0; n < all_words(t); n++)
@@ -60,7 +59,6 @@ static void *make(void *arg)
         (leads_on(t, n) ? kept : lost)[place] = GC_HIDE_POINTER(object[n]);
     }
     root = object;
-    GC_enable();
     return arg;
 }
 
@@ -73,7 +71,7 @@ static void check_type(const struct type *t)
     memset(lost, 0, MOST * sizeof *lost);
     for (size_t n = 0; n < all_words(t); n += t->step)
         expected += leads_on(t, n);
-    api_in_thread(make, (void *)(uintptr_t)t);
+    api_make_in_thread(make, (void *)(uintptr_t)t);
     api_collect();
     API_CHILD(api_alive(kept, MOST) == expected);
     API_CHILD(api_alive(lost, MOST) <= 1 || (t->count != 0 && !api_on_sgc));
@@ -153,9 +151,7 @@ static void just_so_long(void)
     lost = api_outside(BEHIND * sizeof *lost);
     for (size_t length = 65; length <= 68; length++) {
         root = GC_malloc(BEHIND * sizeof(void *));
-        GC_disable();                   /* what died meanwhile would leave its address to others */
-        api_in_thread(make_behind, &length);
-        GC_enable();
+        api_make_in_thread(make_behind, &length);
         api_collect();
         API_CHILD(api_alive(lost, BEHIND) <= 2);
     }

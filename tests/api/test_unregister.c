@@ -28,13 +28,9 @@ static void wait_for(int value)
 
 static pthread_t begin(void *(*body)(void *))
 {
-    pthread_t thread;
-
     reach(0);
     atomic_store(&tid, 0);
-    if (GC_pthread_create(&thread, NULL, body, NULL) != 0)
-        tap_bail("no thread");
-    return thread;
+    return api_start(body, NULL);
 }
 
 /* The last that can be seen of a thread that nobody joins. */

@@ -18,6 +18,15 @@ TEST_UNUSED static pthread_t thread_start(void *(*body)(void *), void *arg)
     return thread;
 }
 
+TEST_UNUSED static void *thread_result(void *(*body)(void *), void *arg)
+{
+    void *result;
+
+    if (pthread_join(thread_start(body, arg), &result) != 0)
+        tap_bail("a thread cannot be joined");
+    return result;
+}
+
 /* body(0) to body(n - 1), each in a thread of its own. */
 TEST_UNUSED static void threads_start(pthread_t *thread, int n, void *(*body)(void *))
 {

@@ -266,51 +266,44 @@ static void test_fork(void)
 
 /* ---- what must hold before ---- */
 
-static int begin_unswept(void)
+static void begin_unswept(void)
 {
     char *a = small(KIND);
 
     heap_collect(&a, 1);
     sgc_clear_finish();
-    sgc_marking_check();
-    return 0;
 }
 
-static int begin_marked(void)
+static void begin_marked(void)
 {
     heap_set_mark(small(KIND));
-    sgc_marking_check();
-    return 0;
 }
 
-static int begin_span_marked(void)
+static void begin_span_marked(void)
 {
     heap_set_mark(heap_alloc(cache, 100000, KIND));
-    sgc_marking_check();
-    return 0;
 }
 
-static int begin_noted(void)
+static void begin_noted(void)
 {
     sgc_marks_note(heap_page(small(KIND)));
-    sgc_marking_check();
-    return 0;
 }
 
-static int begin_twice(void)
+static int check_after(void (*begin)(void))
 {
-    heap_marking_begin();
+    begin();
     sgc_marking_check();
     return 0;
 }
 
 static void test_check(void)
 {
-    child_says(begin_unswept, 128 + SIGABRT, "expected everything to be swept", "an unswept page before a mark is found");
-    child_says(begin_marked, 128 + SIGABRT, "has marks before a mark", "so is a mark");
-    child_says(begin_span_marked, 128 + SIGABRT, "has marks of spans", "that of a span, too");
-    child_says(begin_noted, 128 + SIGABRT, "noted", "and a note of the mark before");
-    child_says(begin_twice, 128 + SIGABRT, "!sgc_heap_is_marking()", "one mark goes on at a time");
+    child_says_of(check_after(begin_unswept), 128 + SIGABRT, "expected everything to be swept",
+                  "an unswept page before a mark is found");
+    child_says_of(check_after(begin_marked), 128 + SIGABRT, "has marks before a mark", "so is a mark");
+    child_says_of(check_after(begin_span_marked), 128 + SIGABRT, "has marks of spans", "that of a span, too");
+    child_says_of(check_after(begin_noted), 128 + SIGABRT, "noted", "and a note of the mark before");
+    child_says_of(check_after(heap_marking_begin), 128 + SIGABRT, "!sgc_heap_is_marking()", "one mark goes on at a time");
 }
 
 int main(void)

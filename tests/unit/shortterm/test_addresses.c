@@ -14,8 +14,8 @@
 #include "gc/gc_disclaim.h"
 #include "gc/gc_gcj.h"
 #include "gc/gc_typed.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { SMALL = 100, LARGE = 300000 };
 
@@ -139,26 +139,23 @@ static int (*body)(void);
 
 static int run_body(void)
 {
-    struct SGC_shortterm settings = { mode, 3, SGC_SHORTTERM_EAGER, -1, -1 };
-
     GC_init_finalized_malloc();
-    rhythm = SGC_shortterm_init(&settings, sizeof settings) == 0 ? SGC_clock_new() : NULL;
+    choose(mode, 3, SGC_SHORTTERM_EAGER, -1, -1);
+    rhythm = SGC_clock_new();
     return rhythm == NULL ? 100 : body();
 }
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-
     unsetenv("SGC_SHORTTERM");
     for (mode = 0; mode < 4; mode++)
         for (way = ways; way < ways + sizeof ways / sizeof ways[0]; way++) {
             body = agree;
-            child_ok(run_body, "%s: all functions agree about an object, %s", modes[mode], way->name);
+            child_ok(run_body, "%s: all functions agree about an object, %s", mode_names[mode], way->name);
             body = freed;
-            child_ok(run_body, "%s: and when it has been freed", modes[mode]);
+            child_ok(run_body, "%s: and when it has been freed", mode_names[mode]);
             body = goes;
-            child_ok(run_body, "%s: it has dates by each of its addresses", modes[mode]);
+            child_ok(run_body, "%s: it has dates by each of its addresses", mode_names[mode]);
         }
     return tap_done();
 }

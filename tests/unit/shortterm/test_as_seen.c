@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 static void *volatile needed;   /* a variable that leads to an object for longer than its date lasts */
 
@@ -21,27 +21,23 @@ static bool same(const struct SGC_shortterm *s, int mode, int extension, int col
 
 static int chosen(void)
 {
-    const struct SGC_shortterm wanted = { SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264 };
     struct SGC_shortterm s;
 
     unsetenv("SGC_SHORTTERM");
     GC_INIT();
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        return 1;
+    choose(SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264);
     memset(&s, 0x55, sizeof s);
     return SGC_get_shortterm(&s, sizeof s) != sizeof s || !same(&s, SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264);
 }
 
 static int said_outside(void)
 {
-    const struct SGC_shortterm wanted = { SGC_SHORTTERM_HYBRID, -1, -1, -1, -1 };
     struct SGC_shortterm s;
 
     setenv("SGC_SHORTTERM", "free", 1);
     setenv("SGC_SHORTTERM_STEP", "3", 1);
     GC_INIT();
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        return 1;
+    choose(SGC_SHORTTERM_HYBRID, -1, -1, -1, -1);
     return SGC_get_shortterm(&s, sizeof s) != sizeof s || s.mode != SGC_SHORTTERM_FREE || s.step != 3 || s.extension != 10 ||
         s.collect != SGC_SHORTTERM_LAZY;
 }

@@ -10,7 +10,8 @@
 
 #include "gc/gc.h"
 #include "tests/lib/child.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { EXTENSION = 10 };
 
@@ -75,12 +76,8 @@ static void *another(void *clock)
 static int foreign(void)
 {
     SGC_clock_t *clock = SGC_clock_new();
-    pthread_t thread;
-    void *wrong;
 
-    if (pthread_create(&thread, NULL, another, clock) != 0 || pthread_join(thread, &wrong) != 0)
-        return 1;
-    return wrong != NULL || SGC_refresh_clock(GC_MALLOC(40), 0, clock) != 0 || figures().dates != 1;
+    return thread_result(another, clock) != NULL || SGC_refresh_clock(GC_MALLOC(40), 0, clock) != 0 || figures().dates != 1;
 }
 
 static void *leaves_clocks(TEST_UNUSED void *unused)
@@ -97,12 +94,7 @@ static void *leaves_clocks(TEST_UNUSED void *unused)
 
 static int thread_ends(void)
 {
-    pthread_t thread;
-    void *wrong;
-
-    if (pthread_create(&thread, NULL, leaves_clocks, NULL) != 0 || pthread_join(thread, &wrong) != 0)
-        return 1;
-    return wrong != NULL || figures().dates != 0;
+    return thread_result(leaves_clocks, NULL) != NULL || figures().dates != 0;
 }
 
 int main(void)

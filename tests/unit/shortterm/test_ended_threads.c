@@ -14,18 +14,17 @@
 #include "tests/lib/sanitized.h"
 #include "tests/lib/scrub.h"
 #include "tests/lib/threads.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 /* A turn that begins when the thread ends takes LEAST to MOST ticks of the only other thread. */
 enum { OBJECTS = 300, N = 6, LEAST = N + 1, MOST = 2 * (N + 4), STRAY = 20 };
 
 static int mode;
 
-static int start(void)
+static int run(int (*body)(void))
 {
-    struct SGC_shortterm wanted = { mode, N, SGC_SHORTTERM_EAGER, -1, -1 };
-
-    return SGC_shortterm_init(&wanted, sizeof wanted);
+    choose(mode, N, SGC_SHORTTERM_EAGER, -1, -1);
+    return body();
 }
 
 static bool vanishes;                   /* threads end without a word */
@@ -224,15 +223,13 @@ static void *expires_at_the_end(void *object)
 /* Nobody waits for the thread, whatever it did at the last moment, and no date stays for ever. */
 static int last_moment(void)
 {
-    struct SGC_shortterm_stats s;
     void *object;
 
     fill();
     object = GC_MALLOC(32);
     for (int i = 0; i < 4; i++)
         pthread_join(thread_start(expires_at_the_end, object), NULL);
-    SGC_get_shortterm_stats(&s, sizeof s);
-    if (s.active != 0)
+    if (figures().active != 0)
         return 1;
     for (int i = 0; i < 2 * MOST; i++)
         SGC_tick_global();
@@ -259,16 +256,15 @@ static const struct test {
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof mode_names / sizeof mode_names[0] };
 
     unsetenv("SGC_SHORTTERM");
     tap_plan(TESTS * MODES);
     for (mode = 0; mode < MODES; mode++)
         for (int i = 0; i < TESTS; i++) {
             vanishes = tests[i].vanishes;
-            child_ok_of(vanishes && TEST_SANITIZED ? CHILD_SKIPS : start() != 0 ? 100 : tests[i].body(),
-                        "%s: %s", modes[mode], tests[i].name);
+            child_ok_of(vanishes && TEST_SANITIZED ? CHILD_SKIPS : run(tests[i].body),
+                        "%s: %s", mode_names[mode], tests[i].name);
         }
     return tap_done();
 }

@@ -11,17 +11,9 @@
 #include "shortterm/global_time.h"
 #include "tests/lib/child.h"
 #include "tests/lib/threads.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { EAGER = SGC_SHORTTERM_EAGER, LAZY = SGC_SHORTTERM_LAZY };
-
-static void choose(int mode, int extension, int collect, int step, int page)
-{
-    struct SGC_shortterm wanted = { mode, extension, collect, step, page };
-
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        exit(9);
-}
 
 static int mode = SGC_SHORTTERM_FREE;   /* or hybrid, with objects that may be freed */
 

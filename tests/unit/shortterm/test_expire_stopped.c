@@ -12,7 +12,7 @@
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { OBJECTS = 3000, LARGE = 3 };
 
@@ -21,10 +21,7 @@ static sgc_a32_t waits, goes_on;        /* flags of a thread and of who waits fo
 
 static void lazily_by(int mode, int step)
 {
-    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_LAZY, step, 256 };
-
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        exit(9);
+    choose(mode, 3, SGC_SHORTTERM_LAZY, step, 256);
 }
 
 static int there(void)

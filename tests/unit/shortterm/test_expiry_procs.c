@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { OBJECTS = 1000, STRAY = 10 };    /* so many may be seen by old words on the stack */
 
@@ -134,8 +134,6 @@ static int make_uncollectable(void)
 
 static int jumped(void)
 {
-    struct SGC_shortterm_stats s;
-
     if (make_uncollectable() != 0)
         return 2;
     if (setjmp(out) == 0) {
@@ -144,8 +142,7 @@ static int jumped(void)
     }
     if (SGC_tick() != 0 || SGC_tick() != 0)
         return 4;
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates != 0 || s.expired != 0 || s.freed != BATCH - 1;
+    return dates() != 0 || figures().expired != 0 || figures().freed != BATCH - 1;
 }
 
 /* One gives up the hold of another object, whose function is called within that, and then ticks. */
@@ -175,7 +172,6 @@ static int unholds(void)
 
 static int left_release(void)
 {
-    struct SGC_shortterm_stats s;
     SGC_clock_t *clock = SGC_clock_new();
     SGC_region_t *region = SGC_region_new();
     char *inside = SGC_region_malloc(region, 16);
@@ -191,12 +187,10 @@ static int left_release(void)
         SGC_clock_release(clock);
         return 2;
     }
-    SGC_get_shortterm_stats(&s, sizeof s);
-    if (s.dates != 0 || *inside != 0)
+    if (dates() != 0 || *inside != 0)
         return 3;
     SGC_tick();
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.expired != 0 || s.freed != BATCH - 1;
+    return figures().expired != 0 || figures().freed != BATCH - 1;
 }
 
 static int left_tick(void)
@@ -251,7 +245,6 @@ static void *volatile held_by[KEPT];
  * has nothing of it. */
 static int kept_once(void)
 {
-    struct SGC_shortterm_stats s;
     int wrong = keep_all();
 
     for (int i = 0; i < KEPT; i++)
@@ -259,24 +252,16 @@ static int kept_once(void)
     wrong += SGC_tick() != 0 || keeping != KEPT;
     for (int i = 0; i < 3; i++)
         collect();
-    for (int i = 0; i < 4 * KEPT; i++) {
-        void *other = GC_MALLOC(48);
-
-        wrong += SGC_refresh(other, 0) != 0;
-    }
-    wrong += SGC_tick() != 0;
-    SGC_get_shortterm_stats(&s, sizeof s);
-    wrong += s.freed != 0;
+    for (int i = 0; i < 4 * KEPT; i++)
+        wrong += SGC_refresh(GC_MALLOC(48), 0) != 0;
+    wrong += SGC_tick() != 0 || figures().freed != 0;
     for (int i = 0; i < KEPT; i += 2)
         wrong += SGC_refresh(object_of(i), 0) != 0;
-    wrong += SGC_tick() != 0;
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return wrong + (s.freed != KEPT / 2);
+    return wrong + (SGC_tick() != 0 || figures().freed != KEPT / 2);
 }
 
 static int kept_and_freed(void)
 {
-    struct SGC_shortterm_stats s;
     int wrong = keep_all();
 
     wrong += SGC_tick() != 0;
@@ -284,9 +269,7 @@ static int kept_and_freed(void)
         GC_free(object_of(i));
     for (int i = 0; i < 4 * KEPT; i++)
         wrong += SGC_refresh(GC_MALLOC(48), 0) != 0;
-    wrong += SGC_tick() != 0;
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return wrong + (s.freed != 0 || keeping != KEPT);
+    return wrong + (SGC_tick() != 0 || figures().freed != 0 || keeping != KEPT);
 }
 
 static int left_thread;

@@ -8,10 +8,10 @@
 
 #include "gc/gc.h"
 #include "gc/gc_typed.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { OBJECTS = 1000, SORTS = 6 };
 
@@ -241,22 +241,21 @@ static const struct test *test;
 
 static int run_test(void)
 {
-    struct SGC_shortterm settings = { mode, 3, collect, -1, -1 };
-
     between = test->between;
     if (mode == SGC_SHORTTERM_VERIFY)
         setenv("SGC_SHORTTERM_CHECK", "1", 1);
-    return SGC_shortterm_init(&settings, sizeof settings) != 0 ? 100 : test->body();
+    choose(mode, 3, collect, -1, -1);
+    return test->body();
 }
 
 int main(void)
 {
-    static const char *const modes[] = { "", "free", "hybrid", "verify" }, *const names[] = { "lazily", "eagerly" };
+    static const char *const names[] = { "lazily", "eagerly" };
 
     unsetenv("SGC_SHORTTERM");
     for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_VERIFY; mode++)
         for (collect = 0; collect < 2; collect++)
             for (test = tests; test < tests + sizeof tests / sizeof tests[0]; test++)
-                child_ok(run_test, "%s, %s: with %s between all are called once", modes[mode], names[collect], test->name);
+                child_ok(run_test, "%s, %s: with %s between all are called once", mode_names[mode], names[collect], test->name);
     return tap_done();
 }

@@ -15,6 +15,7 @@
 
 #include "shortterm/global_time.h"
 #include "tests/lib/findings.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { HIDDEN = 40, STRAY = 6 };        /* so many may be seen by old words on the stack */
 
@@ -218,14 +219,12 @@ static int together(void)
 
 static void check_row(int mode, const struct row *r)
 {
-    static const char *const names[] = { "pin", "free", "hybrid", "verify" };
-
     settings = (struct SGC_shortterm){ mode, r->extension, r->collect, r->step, r->page };
     at_the_end = r->at_the_end;
     if (TEST_SANITIZED)
-        tap_skip("%s, %s: sanitizers keep old words on stacks", names[mode], r->name);
+        tap_skip("%s, %s: sanitizers keep old words on stacks", mode_names[mode], r->name);
     else
-        child_ok(exactly, "%s: objects expire exactly in time, %s", names[mode], r->name);
+        child_ok(exactly, "%s: objects expire exactly in time, %s", mode_names[mode], r->name);
 }
 
 int main(void)

@@ -13,7 +13,7 @@
 #include "gc/gc.h"
 #include "tests/lib/child.h"
 #include "tests/lib/threads.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { MOST = 4, N = 10 };
 

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { OBJECTS = 2000, STRAY = 10 };    /* so many may be seen by old words on the stack */
 
@@ -109,18 +110,13 @@ TEST_NOINLINE static void gives(void)
 /* The maker's date is over long before the other thread exists. */
 static int handed(void)
 {
-    pthread_t thread;
-    void *wrong;
-
     GC_INIT();
     GC_exclude_static_roots(&handed_link, &handed_link + 1);
     gives();
     for (int i = 0; i < 20; i++)
         SGC_tick();
     collect();
-    if (handed_link == NULL || pthread_create(&thread, NULL, takes, NULL) != 0)
-        return 1;
-    return pthread_join(thread, &wrong) != 0 || wrong != NULL;
+    return handed_link == NULL || thread_result(takes, NULL) != NULL;
 }
 
 /* ---- threads at once ---- */
@@ -148,9 +144,7 @@ static int at_once(void)
     GC_INIT();
     GC_exclude_static_roots(links, links + OBJECTS);
     make();
-    for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, holds_all, NULL) != 0)
-            return 1;
+    threads_start(thread, THREADS, holds_all);
     for (int i = 0; i < 5; i++)
         collect();
     for (int i = 0; i < THREADS; i++)
@@ -162,13 +156,6 @@ static int at_once(void)
 
 /* ---- where expired objects are freed ---- */
 
-static int start_free(void)
-{
-    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, -1, SGC_SHORTTERM_EAGER, -1, -1 };
-
-    return SGC_shortterm_init(&wanted, sizeof wanted);
-}
-
 static int is_object(void *object)
 {
     return GC_base(object) == object;
@@ -176,10 +163,9 @@ static int is_object(void *object)
 
 static int freed_after(void)
 {
-    int wrong = start_free();
     void *first = GC_MALLOC(40), *second = GC_malloc_uncollectable(100000), *only_held = GC_MALLOC(40);
+    int wrong = SGC_hold(first) != 0 || SGC_hold(first) != 0 || SGC_refresh(first, 0) != 0 || SGC_dates(first) != 2;
 
-    wrong += SGC_hold(first) != 0 || SGC_hold(first) != 0 || SGC_refresh(first, 0) != 0 || SGC_dates(first) != 2;
     wrong += SGC_refresh(second, 2) != 0 || SGC_hold(second) != 0 || SGC_hold(only_held) != 0;
     wrong += SGC_tick() != 0 || !is_object(first) || SGC_unhold(first) != 0 || !is_object(first);
     wrong += SGC_unhold(second) != 0 || !is_object(second) || SGC_unhold(only_held) != 0 || is_object(only_held);
@@ -199,11 +185,9 @@ static int count_call(TEST_UNUSED void *object)
 
 static int kept_after(void)
 {
-    struct SGC_shortterm wanted = { SGC_SHORTTERM_VERIFY, -1, -1, -1, -1 };
-    int wrong = SGC_shortterm_init(&wanted, sizeof wanted);
     void *object = GC_MALLOC(40), *dated = GC_MALLOC(40);
+    int wrong = SGC_set_expiry_proc(object, count_call) != 0 || SGC_hold(object) != 0 || SGC_unhold(object) != 0;
 
-    wrong += SGC_set_expiry_proc(object, count_call) != 0 || SGC_hold(object) != 0 || SGC_unhold(object) != 0;
     wrong += SGC_refresh(dated, 0) != 0 || SGC_hold(dated) != 0 || SGC_tick() != 0;
     wrong += SGC_unhold(dated) != 0;
     GC_gcollect();
@@ -230,11 +214,10 @@ static int not_freed(void)
 
 static int not_freed_either(void)
 {
-    int wrong = start_free();
     void *object = GC_MALLOC(40);
+    int wrong = SGC_refresh(object, 0) != 0 || SGC_hold(object) != 0;
 
     GC_set_warn_proc(GC_ignore_warn_proc);
-    wrong += SGC_refresh(object, 0) != 0 || SGC_hold(object) != 0;
     GC_free(object);
     return wrong + (!is_object(object) || SGC_tick() != 0 || SGC_unhold(object) != 0 || is_object(object));
 }
@@ -249,29 +232,33 @@ static void *takes_and_uses(void *raw)
 
 static int handed_freed(void)
 {
-    int wrong = start_free();
     char *object = GC_MALLOC(40);
-    pthread_t thread;
-    void *result;
+    int wrong = SGC_hold(object) != 0 || SGC_refresh(object, 0) != 0;
 
     *object = 'x';
-    wrong += SGC_hold(object) != 0 || SGC_refresh(object, 0) != 0;
     for (int i = 0; i < 20; i++)
         wrong += SGC_tick() != 0;
-    if (pthread_create(&thread, NULL, takes_and_uses, object) != 0 || pthread_join(thread, &result) != 0)
-        return 1;
-    return wrong != 0 || result != NULL;
+    return thread_result(takes_and_uses, object) != NULL || wrong != 0;
+}
+
+static int with(int mode, int collect, int (*body)(void))
+{
+    choose(mode, -1, collect, -1, -1);
+    return body();
 }
 
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
     tap_plan(8);
-    child_ok(kept_after, "verify: an object stays when the last hold is taken back");
-    child_ok(freed_after, "with SGC_SHORTTERM=free an object goes after its last hold and its last date");
-    child_ok(handed_freed, "with SGC_SHORTTERM=free an object waits for the thread that it is for");
+    child_ok_of(with(SGC_SHORTTERM_VERIFY, -1, kept_after), "verify: an object stays when the last hold is taken back");
+    child_ok_of(with(SGC_SHORTTERM_FREE, SGC_SHORTTERM_EAGER, freed_after),
+                "with SGC_SHORTTERM=free an object goes after its last hold and its last date");
+    child_ok_of(with(SGC_SHORTTERM_FREE, SGC_SHORTTERM_EAGER, handed_freed),
+                "with SGC_SHORTTERM=free an object waits for the thread that it is for");
     child_ok(not_freed, "GC_free leaves an object that is held");
-    child_ok(not_freed_either, "GC_free leaves an object that is held with SGC_SHORTTERM=free");
+    child_ok_of(with(SGC_SHORTTERM_FREE, SGC_SHORTTERM_EAGER, not_freed_either),
+                "GC_free leaves an object that is held with SGC_SHORTTERM=free");
     child_ok(keeps, "an object is alive as long as somebody holds it");
     child_ok(handed, "an object waits for the thread that it is for");
     child_ok(at_once, "holds of several threads are counted");

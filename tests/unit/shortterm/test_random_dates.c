@@ -18,11 +18,11 @@
 #include <semaphore.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 #include "tests/unit/shortterm/date_model.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { CALLS = 2500, WORDS = 4, INSIDE = 200 };
 
@@ -487,18 +487,17 @@ static void end_all(void)
         look_at_all();
     }
     GC_gcollect();
-    SGC_get_shortterm_stats(&s, sizeof s);
+    s = figures();
     expect(model.dates == 0 && s.dates == 0 && s.expired == 0 && s.freed == freed && s.global_time == model.time);
 }
 
 static int run(void)
 {
-    struct SGC_shortterm wanted = { mode, N, collect, -1, below(2) != 0 ? 24 : -1 };
-
     GC_INIT();
     GC_exclude_static_roots(object, object + OBJECTS);
     GC_set_warn_proc(GC_ignore_warn_proc);
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || freopen("/dev/null", "w", stderr) == NULL)
+    choose(mode, N, collect, -1, below(2) != 0 ? 24 : -1);
+    if (freopen("/dev/null", "w", stderr) == NULL)
         return 100;                     /* findings: tables of the test lead to objects */
     model.thread[0].there = true;
     for (int t = 0; t < THREADS; t++) {
@@ -527,8 +526,6 @@ static int runs(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-
     if (argc > 1)
         seeds = atoi(argv[1]);
     if (argc > 2)
@@ -537,7 +534,7 @@ int main(int argc, char **argv)
     tap_plan(8);
     for (mode = 0; mode < 4; mode++)
         for (collect = SGC_SHORTTERM_LAZY; collect <= SGC_SHORTTERM_EAGER; collect++)
-            child_ok(runs, "%s, %s: %d runs from seed %d on", modes[mode],
+            child_ok(runs, "%s, %s: %d runs from seed %d on", mode_names[mode],
                      collect == SGC_SHORTTERM_LAZY ? "lazily" : "eagerly", seeds, first_seed);
     return tap_done();
 }

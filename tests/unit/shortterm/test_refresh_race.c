@@ -10,10 +10,10 @@
 
 #include "gc/gc.h"
 #include "platform/atomics.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 /* More threads than processors, so that one which was stopped has to wait for its turn afterwards. */
 enum { THREADS = 6, OBJECTS = 200, COLLECTIONS = TEST_SANITIZED ? 100 : 500 };
@@ -77,11 +77,9 @@ static void *work(void *own)
 
 static int storm(void)
 {
-    struct SGC_shortterm wanted = { mode, 10, SGC_SHORTTERM_EAGER, -1, 512 };
     pthread_t thread[THREADS], collector;
 
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        return 255;
+    choose(mode, 10, SGC_SHORTTERM_EAGER, -1, 512);
     for (int i = 0; i < THREADS; i++)
         thread[i] = thread_start(work, object[i]);
     threads_start(&collector, 1, collect);

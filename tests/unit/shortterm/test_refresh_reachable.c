@@ -14,7 +14,8 @@
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { EXTENSION = 6, MOST = 1 << 22, LIST = 1000, DEEP = TEST_SANITIZED ? 20000 : 1000000 };
 
@@ -249,17 +250,15 @@ static void *allocates(TEST_UNUSED void *unused)
 
 static int beside_others(void)
 {
-    pthread_t thread;
+    pthread_t thread = thread_start(allocates, NULL);
     int wrong = 0;
 
-    if (GC_pthread_create(&thread, NULL, allocates, NULL) != 0)
-        return 1;
     for (int i = 0; i < ROUNDS; i++) {
         struct node *list = make_list(SHORT);
 
         wrong += SGC_refresh_reachable(list, 1, 0, MOST) != 0 || SGC_tick() != 0 || not_dates(list, 1) != 0;
     }
-    GC_pthread_join(thread, NULL);
+    pthread_join(thread, NULL);
     return wrong != 0;
 }
 

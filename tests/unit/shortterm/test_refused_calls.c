@@ -19,7 +19,7 @@
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { EXTENSION = 10 };
 
@@ -528,9 +528,8 @@ static int (*body)(void);
 
 static int run_body(void)
 {
-    struct SGC_shortterm settings = { mode, EXTENSION, SGC_SHORTTERM_EAGER, -1, -1 };
-
-    return SGC_shortterm_init(&settings, sizeof settings) != 0 || SGC_shortterm_mode() != mode ? 100 : body();
+    choose(mode, EXTENSION, SGC_SHORTTERM_EAGER, -1, -1);
+    return SGC_shortterm_mode() != mode ? 100 : body();
 }
 
 /* A common way does not ask: the program ends. */
@@ -545,21 +544,20 @@ static void check_hook(int (*calls)(void), const char *name, const char *what)
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof mode_names / sizeof mode_names[0] };
 
     unsetenv("SGC_SHORTTERM");
     setenv("SGC_MODE", "stop", 1);
     for (mode = 0; mode < MODES; mode++) {
         for (int i = 0; i < TESTS; i++) {
             body = tests[i].body;
-            child_ok(run_body, "%s: %s", modes[mode], tests[i].name);
+            child_ok(run_body, "%s: %s", mode_names[mode], tests[i].name);
         }
         body = freed_twice;
         child_says(run_body, 0, mode == SGC_SHORTTERM_PIN ? "freed already" : "expiration dates", "%s: a second free is told",
-                   modes[mode]);
-        check_hook(refresh_in_hook, modes[mode], "refresh");
-        check_hook(tick_in_hook, modes[mode], "tick");
+                   mode_names[mode]);
+        check_hook(refresh_in_hook, mode_names[mode], "refresh");
+        check_hook(tick_in_hook, mode_names[mode], "tick");
     }
     return tap_done();
 }

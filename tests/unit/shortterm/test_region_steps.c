@@ -13,10 +13,10 @@
 #include <time.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/threads.h"
 #include "tests/lib/trap.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { BEFORE = 42, AFTER = 120, BYTES = 96, SECONDS = 2 };     /* the first chunk is full */
 
@@ -161,10 +161,10 @@ static int all_calls(void)
     static const struct { void (*call)(void); bool over; } calls[] = {
         { allocate, false }, { allocate, true }, { allocate_large, false }
     };
-    struct SGC_shortterm wanted = { mode, 3, SGC_SHORTTERM_EAGER, -1, -1 };
     struct sigaction action = { .sa_handler = after_step };
 
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || sigaction(SIGTRAP, &action, NULL) != 0)
+    choose(mode, 3, SGC_SHORTTERM_EAGER, -1, -1);
+    if (sigaction(SIGTRAP, &action, NULL) != 0)
         return 100;
     GC_disable();
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -16,7 +16,8 @@
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/scrub.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 static int mode;
 
@@ -213,7 +214,6 @@ static void *forks(void *status)
 static int forked(void)
 {
     SGC_region_t *region;
-    pthread_t thread;
     int status = 1;
 
     if (TEST_SANITIZED)
@@ -225,9 +225,9 @@ static int forked(void)
     region = SGC_region_new();
     in_forked = SGC_region_malloc(region, 3000);
     memset(in_forked, 1, 3000);
-    if (SGC_region_refresh(region, 3) != 0 || pthread_create(&thread, NULL, forks, &status) != 0)
+    if (SGC_region_refresh(region, 3) != 0)
         return 101;
-    pthread_join(thread, NULL);
+    thread_result(forks, &status);
     if (SGC_region_of(in_forked) != region || SGC_refresh(in_forked, 1) != 0)
         return 102;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
@@ -247,18 +247,17 @@ static const struct test {
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof mode_names / sizeof mode_names[0] };
 
     tap_plan((TESTS + 1) * MODES);
     for (mode = 0; mode < MODES; mode++) {
         for (int i = 0; i < TESTS; i++) {
             setenv("GC_ALL_INTERIOR_POINTERS", tests[i].interior, 1);
-            setenv("SGC_SHORTTERM", modes[mode], 1);
-            child_ok(tests[i].body, "%s: %s", modes[mode], tests[i].name);
+            setenv("SGC_SHORTTERM", mode_names[mode], 1);
+            child_ok(tests[i].body, "%s: %s", mode_names[mode], tests[i].name);
         }
         child_says(has_no_finalizer, 0, "lies in a region of short-term memory; nothing is registered",
-                   "%s: a finalizer of an object in a region is refused, and why", modes[mode]);
+                   "%s: a finalizer of an object in a region is refused, and why", mode_names[mode]);
     }
     return tap_done();
 }

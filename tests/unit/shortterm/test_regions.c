@@ -13,7 +13,8 @@
 #include "gc/gc.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { EXTENSION = 10 };
 
@@ -181,12 +182,9 @@ static void *leaves_region(void *where)
 
 static int thread_ends(void)
 {
-    pthread_t thread;
-    void *left[2], *wrong;
+    void *left[2];
 
-    if (pthread_create(&thread, NULL, leaves_region, left) != 0 || pthread_join(thread, &wrong) != 0)
-        return 1;
-    return wrong != NULL || dates() != 0 || SGC_region_of(left[1]) == left[0];
+    return thread_result(leaves_region, left) != NULL || dates() != 0 || SGC_region_of(left[1]) == left[0];
 }
 
 /* ---- where what has expired is freed ---- */
@@ -212,17 +210,14 @@ static int freed(void)
     return wrong + (SGC_tick() != 0 || SGC_region_of(region) != NULL);
 }
 
-static int start(int wanted)
-{
-    struct SGC_shortterm settings = { wanted, EXTENSION, -1, -1, -1 };
-
-    mode = wanted;
-    return SGC_shortterm_init(&settings, sizeof settings);
-}
-
 /* Runs one of the above in a child that chooses the mode. */
 static int (*body)(void);
-static int chosen;
+
+static int run_body(void)
+{
+    choose(mode, EXTENSION, -1, -1, -1);
+    return SGC_shortterm_mode() != mode ? 100 : body();
+}
 
 static const struct test {
     int (*body)(void);
@@ -241,16 +236,14 @@ static const struct test {
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof modes / sizeof modes[0] };
+    enum { TESTS = sizeof tests / sizeof tests[0], MODES = sizeof mode_names / sizeof mode_names[0] };
 
     unsetenv("SGC_SHORTTERM");
     tap_plan(TESTS * MODES);
-    for (chosen = 0; chosen < MODES; chosen++)
+    for (mode = 0; mode < MODES; mode++)
         for (int i = 0; i < TESTS; i++) {
             body = tests[i].body;
-            child_ok_of(start(chosen) != 0 || SGC_shortterm_mode() != chosen ? 100 : body(),
-                        "%s: %s", modes[chosen], tests[i].name);
+            child_ok(run_body, "%s: %s", mode_names[mode], tests[i].name);
         }
     return tap_done();
 }

@@ -15,9 +15,9 @@
 #include <time.h>
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { SLOTS = 300, WORDS = 8, ENOUGH = 400, SECONDS = 3 };
 
@@ -37,11 +37,6 @@ static void jump(TEST_UNUSED int signal)
 
 /* ---- calls that may be left ---- */
 
-enum call {
-    ALLOCATE, ALLOCATE_GLOBAL, REFRESH, REFRESH_GLOBAL, REFRESH_CLOCK, HOLD, UNHOLD, TICK, TICK_GLOBAL, TICK_CLOCK, EXPIRE,
-    NEW_CLOCK, RELEASE_CLOCK, NEW_REGION, FILL_REGION, REFRESH_REGION
-};
-
 static SGC_clock_t *rhythm;
 static SGC_region_t *region;
 
@@ -50,59 +45,38 @@ enum { PIECES = 1500, PIECE = 300, REST = 10 };
 static unsigned char *piece[PIECES];    /* of the region, each filled with its own byte */
 static int pieces, rest;                /* periods in which a date of the region may be left, by a tick that was */
 
-static intptr_t do_other_call(enum call call, void *object)
+static intptr_t allocate(TEST_UNUSED void *object)
 {
-    switch (call) {
-    case REFRESH_CLOCK:
-        return SGC_refresh_clock(object, 1, rhythm);
-    case TICK_CLOCK:
-        return SGC_tick_clock(rhythm);
-    case EXPIRE:
-        return (intptr_t)SGC_expire(50);
-    case NEW_CLOCK:
-        return (intptr_t)SGC_clock_new();
-    case RELEASE_CLOCK:
-        return SGC_clock_release(rhythm);
-    case NEW_REGION:
-        return (intptr_t)SGC_region_new();
-    case FILL_REGION:
-        return (intptr_t)SGC_region_malloc(region, PIECE);
-    default:
-        return SGC_region_refresh(region, 0);
-    }
+    return (intptr_t)SGC_malloc_dated(WORDS * sizeof(uintptr_t), 1, SGC_SHORTTERM_FREEABLE);
 }
 
-static intptr_t do_call(enum call call, void *object)
+static intptr_t allocate_global(TEST_UNUSED void *object)
 {
-    switch (call) {
-    case ALLOCATE:
-        return (intptr_t)SGC_malloc_dated(WORDS * sizeof(uintptr_t), 1, SGC_SHORTTERM_FREEABLE);
-    case ALLOCATE_GLOBAL:
-        return (intptr_t)SGC_malloc_dated(WORDS * sizeof(uintptr_t), 1, SGC_SHORTTERM_FREEABLE | SGC_SHORTTERM_GLOBAL);
-    case REFRESH:
-        return SGC_refresh(object, 1);
-    case REFRESH_GLOBAL:
-        return SGC_refresh_global(object, 1);
-    case HOLD:
-        return SGC_hold(object);
-    case UNHOLD:
-        return SGC_unhold(object);
-    case TICK:
-        return SGC_tick();
-    case TICK_GLOBAL:
-        return SGC_tick_global();
-    default:
-        return do_other_call(call, object);
-    }
+    return (intptr_t)SGC_malloc_dated(WORDS * sizeof(uintptr_t), 1, SGC_SHORTTERM_FREEABLE | SGC_SHORTTERM_GLOBAL);
 }
+
+static intptr_t refresh_once(void *object) { return SGC_refresh(object, 1); }
+static intptr_t refresh_global(void *object) { return SGC_refresh_global(object, 1); }
+static intptr_t refresh_clock(void *object) { return SGC_refresh_clock(object, 1, rhythm); }
+static intptr_t hold(void *object) { return SGC_hold(object); }
+static intptr_t unhold(void *object) { return SGC_unhold(object); }
+static intptr_t tick(TEST_UNUSED void *object) { return SGC_tick(); }
+static intptr_t tick_global(TEST_UNUSED void *object) { return SGC_tick_global(); }
+static intptr_t tick_clock(TEST_UNUSED void *object) { return SGC_tick_clock(rhythm); }
+static intptr_t expire(TEST_UNUSED void *object) { return (intptr_t)SGC_expire(50); }
+static intptr_t new_clock(TEST_UNUSED void *object) { return (intptr_t)SGC_clock_new(); }
+static intptr_t release_clock(TEST_UNUSED void *object) { return SGC_clock_release(rhythm); }
+static intptr_t new_region(TEST_UNUSED void *object) { return (intptr_t)SGC_region_new(); }
+static intptr_t fill_region(TEST_UNUSED void *object) { return (intptr_t)SGC_region_malloc(region, PIECE); }
+static intptr_t refresh_region(TEST_UNUSED void *object) { return SGC_region_refresh(region, 0); }
 
 /* False: it was left, and nobody knows how far it had come. */
-TEST_NOINLINE static bool called(enum call call, void *object, intptr_t *result)
+TEST_NOINLINE static bool called(intptr_t (*call)(void *object), void *object, intptr_t *result)
 {
     if (sigsetjmp(out, 1) != 0)
         return false;
     armed = 1;
-    *result = do_call(call, object);
+    *result = call(object);
     armed = 0;
     return true;
 }
@@ -124,7 +98,7 @@ static void fill(int i)
     intptr_t made = 0;
 
     slot[i] = 0;
-    if (!called(is_global(i) ? ALLOCATE_GLOBAL : ALLOCATE, NULL, &made) || made == 0)
+    if (!called(is_global(i) ? allocate_global : allocate, NULL, &made) || made == 0)
         return;
     slot[i] = ~(uintptr_t)made;
     for (int w = 0; w < WORDS; w++)
@@ -142,10 +116,10 @@ static void hold_between(int i)
 {
     intptr_t error;
 
-    if (!called(HOLD, object_in(i), &error))
+    if (!called(hold, object_in(i), &error))
         return;                         /* it may be held for ever */
     wrong += error != 0;
-    if (called(UNHOLD, object_in(i), &error))
+    if (called(unhold, object_in(i), &error))
         wrong += error != 0;
 }
 
@@ -156,7 +130,7 @@ static void refresh(int i)
     look(i);
     if (i % 16 == 5)
         hold_between(i);
-    if (called(is_global(i) ? REFRESH_GLOBAL : REFRESH, object_in(i), &error))
+    if (called(is_global(i) ? refresh_global : refresh_once, object_in(i), &error))
         wrong += error != 0;
     else
         slot[i] = 0;
@@ -179,11 +153,11 @@ static void use_region(void)
     intptr_t result;
 
     if (region == NULL)
-        region = called(NEW_REGION, NULL, &result) ? (SGC_region_t *)result : NULL;
+        region = called(new_region, NULL, &result) ? (SGC_region_t *)result : NULL;
     if (rest > 0 && rest-- > 0)
         return;
     for (int i = 0; i < 60 && region != NULL && pieces < PIECES; i++)
-        if (called(FILL_REGION, NULL, &result) && result != 0) {
+        if (called(fill_region, NULL, &result) && result != 0) {
             piece[pieces] = (unsigned char *)result;
             memset(piece[pieces], pieces, PIECE);
             pieces++;
@@ -191,7 +165,7 @@ static void use_region(void)
     if (region != NULL && pieces == PIECES) {
         look_at_pieces();
         rest = REST;
-        called(REFRESH_REGION, NULL, &result);
+        called(refresh_region, NULL, &result);
     }
 }
 
@@ -200,14 +174,14 @@ static void use_others(int number)
 {
     intptr_t result;
 
-    called(EXPIRE, NULL, &result);
+    called(expire, NULL, &result);
     if (rhythm == NULL)
-        rhythm = called(NEW_CLOCK, NULL, &result) ? (SGC_clock_t *)result : NULL;
-    if (rhythm != NULL && (!called(REFRESH_CLOCK, slot[0] != 0 ? object_in(0) : NULL, &result) ||
-                           !called(TICK_CLOCK, NULL, &result)))
+        rhythm = called(new_clock, NULL, &result) ? (SGC_clock_t *)result : NULL;
+    if (rhythm != NULL && (!called(refresh_clock, slot[0] != 0 ? object_in(0) : NULL, &result) ||
+                           !called(tick_clock, NULL, &result)))
         rhythm = NULL;
     if (rhythm != NULL && number % 8 == 0) {
-        called(RELEASE_CLOCK, NULL, &result);
+        called(release_clock, NULL, &result);
         rhythm = NULL;
     }
     use_region();
@@ -224,9 +198,9 @@ static void one_period(int number)
         else
             refresh(i);
     use_others(number);
-    if (called(TICK, NULL, &error))
+    if (called(tick, NULL, &error))
         wrong += error != 0;
-    if (called(TICK_GLOBAL, NULL, &error))
+    if (called(tick_global, NULL, &error))
         wrong += error != 0;
     if (number % 16 == 0)
         GC_gcollect();
@@ -257,15 +231,13 @@ static void be_silent(void)
 
 static int jumps_out(void)
 {
-    struct SGC_shortterm settings = { mode, 3, collect, -1, 64 };
     time_t end = time(NULL) + SECONDS;
 
     if (TEST_SANITIZED)
         return CHILD_SKIPS;
     if (mode == SGC_SHORTTERM_VERIFY)
         be_silent();
-    if (SGC_shortterm_init(&settings, sizeof settings) != 0)
-        return 100;
+    choose(mode, 3, collect, -1, 64);
     SGC_join_time();
     let_jump(100);
     for (int number = 0; wrong == 0 && jumps < ENOUGH && time(NULL) < end; number++)
@@ -283,14 +255,12 @@ static int jumps_out(void)
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-
     unsetenv("SGC_SHORTTERM");
     setenv("SGC_MODE", "stop", 1);
     tap_plan(8);
     for (mode = 0; mode < 4; mode++)
         for (collect = SGC_SHORTTERM_LAZY; collect <= SGC_SHORTTERM_EAGER; collect++)
-            child_ok(jumps_out, "%s, %s: calls are left by jumps, and objects are as they were", modes[mode],
+            child_ok(jumps_out, "%s, %s: calls are left by jumps, and objects are as they were", mode_names[mode],
                      collect == SGC_SHORTTERM_LAZY ? "lazily" : "eagerly");
     return tap_done();
 }

@@ -15,7 +15,8 @@
 #include "gc/gc.h"
 #include "tests/lib/child.h"
 #include "tests/lib/scrub.h"
-#include "tests/unit/shortterm/figures.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 static struct SGC_shortterm wanted = { -1, -1, -1, -1, -1 };
 
@@ -137,15 +138,8 @@ enum { TURN = 10 + 4 };                 /* of the only thread's ticks: then a da
 
 static int thread_ends(void)
 {
-    struct SGC_shortterm_stats s;
-    void *object = GC_MALLOC(40), *wrong;
-    pthread_t thread;
-
-    if (pthread_create(&thread, NULL, refreshes, object) != 0 || pthread_join(thread, &wrong) != 0)
+    if (thread_result(refreshes, GC_MALLOC(40)) != NULL || dates() != 1 || figures().active != 0)
         return 1;
-    SGC_get_shortterm_stats(&s, sizeof s);
-    if (wrong != NULL || s.dates != 1 || s.active != 0)
-        return 2;
     for (int i = 0; i < TURN; i++)
         SGC_tick_global();
     return dates() != 0;

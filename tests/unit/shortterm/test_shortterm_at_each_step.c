@@ -16,6 +16,7 @@
 #include "gc/finalize/address_tree.h"
 #include "shortterm/dates/date_pages.h"
 #include "tests/lib/trap.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 /* ---- before the lock of the pages of dates ---- */
 
@@ -187,12 +188,12 @@ static int make_the_next(TEST_UNUSED void *unused)
 /* A page for each date, so that a collection gives one back. */
 static int expire_what_is_over(void)
 {
-    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, 2, SGC_SHORTTERM_LAZY, 0, 24 };
     struct sigaction action = { .sa_sigaction = on_expire_trap, .sa_flags = SA_SIGINFO };
 
     GC_INIT();
     sigaction(SIGTRAP, &action, NULL);
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || SGC_refresh(GC_MALLOC(BYTES), 0) != 0)
+    choose(SGC_SHORTTERM_FREE, 2, SGC_SHORTTERM_LAZY, 0, 24);
+    if (SGC_refresh(GC_MALLOC(BYTES), 0) != 0)
         return 1;
     make_with_proc();
     SGC_tick();
@@ -273,11 +274,11 @@ static void let_it_be_replaced(void)
 
 static int refresh_reachable(void)
 {
-    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, 2, -1, -1, -1 };
     pthread_t thread;
 
     GC_INIT();
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0 || SGC_shortterm_mode() != SGC_SHORTTERM_FREE)
+    choose(SGC_SHORTTERM_FREE, 2, -1, -1, -1);
+    if (SGC_shortterm_mode() != SGC_SHORTTERM_FREE)
         return 4;
     root = make_node(NULL, NULL);
     thread = white_start(replace, NULL);

@@ -11,16 +11,10 @@
  */
 #define GC_THREADS
 
-#include <time.h>
-
 #include "gc/gc.h"
-#include "platform/atomics.h"
-#include "sgc_shortterm.h"
 #include "shortterm/global_time.h"
 #include "tests/lib/child.h"
-#include "tests/lib/random.h"
-#include "tests/lib/sanitized.h"
-#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/storm.h"
 
 enum { WORKERS = 4, SLOTS = 64, OWN = 200, LARGEST = 10 };
 
@@ -36,27 +30,10 @@ static struct storm {
     const char *torture;
     bool others;                        /* threads that end, are cancelled, collect; forks */
     double seconds;
-} now;
+} this_storm;
 
 static sgc_aw_t slot[SLOTS];            /* roots, which does not matter: dates decide */
-static sgc_a32_t over, wrong, refused, made;
-static sgc_aw_t first_refused;          /* the line of that call, and its error above 16 bits */
-static struct timespec began;
-
-static double elapsed(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)(t.tv_sec - began.tv_sec) + 1e-9 * (double)(t.tv_nsec - began.tv_nsec);
-}
-
-static void doze(long microseconds)
-{
-    struct timespec t = { 0, microseconds * 1000 };
-
-    nanosleep(&t, NULL);
-}
+static sgc_a32_t made;
 
 /* ---- objects ---- */
 
@@ -85,15 +62,6 @@ static void look(const struct object *o)
         sgc_a32_add(&wrong, 1);
 }
 
-/* An error number, or what became of a child. */
-static void must_at(int error, int line)
-{
-    if (error != 0 && sgc_a32_add(&refused, 1) == 0)
-        sgc_aw_store(&first_refused, (uintptr_t)error << 16 | (uintptr_t)line);
-}
-
-#define must(error) must_at(error, __LINE__)
-
 /* The stack has the object until it has its date: a thread's other memory is no root. */
 static struct object *make_dated(uint64_t *random, int (*refresh)(void *, unsigned), unsigned extension)
 {
@@ -114,7 +82,7 @@ struct own {
 /* Refreshed with e an object lives e rounds after that. */
 static void round_of_own(struct own *own, uint64_t *random)
 {
-    unsigned e = now.extension < LARGEST ? now.extension + 1 : LARGEST;
+    unsigned e = this_storm.extension < LARGEST ? this_storm.extension + 1 : LARGEST;
 
     for (int i = 0; i < OWN; i++) {
         if (own->left[i] == 0) {
@@ -141,11 +109,11 @@ static void round_of_shared(uint64_t *random)
         doze(150);
     for (int i = 0; i < SLOTS; i++) {
         if (seen[i] != NULL) {
-            must(SGC_refresh_global(seen[i], now.extension));
+            must(SGC_refresh_global(seen[i], this_storm.extension));
             look(seen[i]);
         }
         if (seen[i] == NULL || random_below(random, 16) == 0) {
-            struct object *fresh = make_dated(random, SGC_refresh_global, now.extension);
+            struct object *fresh = make_dated(random, SGC_refresh_global, this_storm.extension);
 
             sgc_aw_cas(&slot[i], (uintptr_t)seen[i], (uintptr_t)fresh);
         }
@@ -230,14 +198,12 @@ static void disturb(int round)
 
 /* ---- the storm ---- */
 
-static bool start(void)
+static void start(void)
 {
-    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, LARGEST, now.collect, now.step, 512 };
-
-    if (now.torture != NULL)
-        setenv("SGC_TORTURE", now.torture, 1);
+    if (this_storm.torture != NULL)
+        setenv("SGC_TORTURE", this_storm.torture, 1);
     GC_set_handle_fork(1);
-    return SGC_shortterm_init(&wanted, sizeof wanted) == 0;
+    choose(SGC_SHORTTERM_FREE, LARGEST, this_storm.collect, this_storm.step, 512);
 }
 
 /* The dates of threads that are gone are over when time has gone on: those that came late at the second turn.  Collections
@@ -253,41 +219,35 @@ static bool nothing_is_left(void)
     must(SGC_leave_time());
     GC_gcollect();
     GC_gcollect();
-    SGC_get_shortterm_stats(&s, sizeof s);
+    s = figures();
     printf("# %u objects, %lu of them freed by their dates; %lu dates, %lu of them over; %zu KB live\n", count,
            (unsigned long)s.freed, (unsigned long)s.dates, (unsigned long)s.expired, GC_get_memory_use() >> 10);
     fflush(stdout);
-    return s.dates == 0 && s.expired == 0 && s.active == 0 && (now.others || s.freed > count / 10 * 9);
+    return s.dates == 0 && s.expired == 0 && s.active == 0 && (this_storm.others || s.freed > count / 10 * 9);
 }
 
 static int storm(void)
 {
+    double end = now() + this_storm.seconds;
     pthread_t thread[WORKERS];
 
-    if (!start())
-        return 9;
-    clock_gettime(CLOCK_MONOTONIC, &began);
+    start();
     threads_start(thread, WORKERS, work);
-    for (int round = 1; elapsed() < now.seconds; round++)
-        if (now.others)
+    for (int round = 1; now() < end; round++)
+        if (this_storm.others)
             disturb(round);
         else
             doze(1000);
     sgc_a32_store(&over, 1);
     threads_join(thread, WORKERS);
-    if (sgc_a32_load(&wrong) != 0 || sgc_a32_load(&refused) != 0) {
-        printf("# %u objects are not whole, %u calls refused, the first at line %u with %u\n", sgc_a32_load(&wrong),
-               sgc_a32_load(&refused), (unsigned)sgc_aw_load(&first_refused) & 0xffff,
-               (unsigned)(sgc_aw_load(&first_refused) >> 16));
-        fflush(stdout);
+    if (!all_right())
         return 1;
-    }
     return nothing_is_left() ? 0 : 2;
 }
 
 static void check(int collect, int step, unsigned extension, bool others, const char *torture, const char *what)
 {
-    now = (struct storm){ collect, step, extension, torture, others, 0.7 };
+    this_storm = (struct storm){ collect, step, extension, torture, others, 0.7 };
     child_ok(storm, "%s, extension %u", what, extension);
 }
 

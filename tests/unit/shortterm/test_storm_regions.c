@@ -15,15 +15,10 @@
 #define GC_THREADS
 
 #include <errno.h>
-#include <time.h>
 
 #include "gc/gc.h"
-#include "platform/atomics.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
-#include "tests/lib/random.h"
-#include "tests/lib/sanitized.h"
-#include "tests/lib/threads.h"
+#include "tests/unit/shortterm/storm.h"
 
 enum { OWNERS = 2, OTHERS = 2, OBJECTS = 60, SHARED = 4, LARGEST = 4 };
 
@@ -38,23 +33,7 @@ struct object {
 
 static sgc_aw_t slot[SHARED];           /* the last object of a region, which leads to the others */
 static sgc_aw_t secrets;
-static sgc_a32_t over, wrong, refused, rounds, looked;
-static sgc_aw_t first_refused;
-
-static void must_at(int error, int line)
-{
-    if (error != 0 && sgc_a32_add(&refused, 1) == 0)
-        sgc_aw_store(&first_refused, (uintptr_t)error << 16 | (uintptr_t)line);
-}
-
-#define must(error) must_at(error, __LINE__)
-
-static void doze(long microseconds)
-{
-    struct timespec t = { 0, microseconds * 1000 };
-
-    nanosleep(&t, NULL);
-}
+static sgc_a32_t rounds, looked;
 
 /* ---- objects ---- */
 
@@ -248,20 +227,10 @@ static void fork_once(void)
 
 /* ---- the storm ---- */
 
-static uint64_t dates(void)
+/* Says whether no date is left, not even one that is over. */
+static bool no_dates(void)
 {
-    struct SGC_shortterm_stats s;
-
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return s.dates + s.expired;
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return figures().dates == 0 && figures().expired == 0;
 }
 
 static void disturb(double seconds)
@@ -282,14 +251,12 @@ static void disturb(double seconds)
 
 static int storm(void)
 {
-    struct SGC_shortterm wanted = { mode, LARGEST, collect, -1, 256 };
     pthread_t thread[OWNERS + OTHERS];
 
     if (torture != NULL)
         setenv("SGC_TORTURE", torture, 1);
     GC_set_handle_fork(1);
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        return 100;
+    choose(mode, LARGEST, collect, -1, 256);
     threads_start(thread, OWNERS + OTHERS, work);
     disturb(0.7);
     sgc_a32_store(&over, 1);
@@ -298,12 +265,8 @@ static int storm(void)
     for (int i = 0; i < 3 * (LARGEST + 4); i++)
         must(SGC_tick_global());
     GC_gcollect();
-    printf("# %u rounds of owners, %u looks; %u wrong, %u refused, the first at line %u with %u; %lu dates\n",
-           sgc_a32_load(&rounds), sgc_a32_load(&looked), sgc_a32_load(&wrong), sgc_a32_load(&refused),
-           (unsigned)sgc_aw_load(&first_refused) & 0xffff,
-           (unsigned)(sgc_aw_load(&first_refused) >> 16), (unsigned long)dates());
-    fflush(stdout);
-    return sgc_a32_load(&wrong) != 0 || sgc_a32_load(&refused) != 0 || dates() != 0 || SGC_check() != 0;
+    printf("# %u rounds of owners, %u looks\n", sgc_a32_load(&rounds), sgc_a32_load(&looked));
+    return !all_right() || !no_dates() || SGC_check() != 0;
 }
 
 /* ---- one owner, and one whose dates end while the owner goes on ---- */
@@ -346,13 +309,11 @@ static void fill_many(uintptr_t round)
 
 static int pair(void)
 {
-    struct SGC_shortterm wanted = { mode, LARGEST, collect, -1, -1 };
     double end = now() + 0.5;
     uintptr_t round = 0;
     pthread_t other;
 
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        return 100;
+    choose(mode, LARGEST, collect, -1, -1);
     for (int i = 0; i < MANY; i++)
         many[i] = SGC_region_new();
     other = thread_start(refresh_many, NULL);
@@ -360,25 +321,21 @@ static int pair(void)
         fill_many(round);
     sgc_a32_store(&over, 1);
     pthread_join(other, NULL);
-    printf("# %lu rounds, %u wrong, %u refused, %lu dates\n", (unsigned long)round, sgc_a32_load(&wrong),
-           sgc_a32_load(&refused), (unsigned long)dates());
-    fflush(stdout);
-    return sgc_a32_load(&wrong) != 0 || sgc_a32_load(&refused) != 0 || dates() != 0;
+    printf("# %lu rounds\n", (unsigned long)round);
+    return !all_right() || !no_dates();
 }
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid", "verify" };
-
     unsetenv("SGC_SHORTTERM");
     tap_plan(12);
     for (mode = 0; mode < 4; mode++) {
         collect = mode % 2 == 0 ? SGC_SHORTTERM_LAZY : SGC_SHORTTERM_EAGER;
         torture = NULL;
-        child_ok(storm, "%s", modes[mode]);
+        child_ok(storm, "%s", mode_names[mode]);
         torture = "997";
-        child_ok(storm, "%s, under torture", modes[mode]);
-        child_ok(pair, "%s: an owner goes on while another's dates end", modes[mode]);
+        child_ok(storm, "%s, under torture", mode_names[mode]);
+        child_ok(pair, "%s: an owner goes on while another's dates end", mode_names[mode]);
     }
     return tap_done();
 }

@@ -11,10 +11,10 @@
 #define GC_THREADS
 
 #include "gc/gc.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum {
     MB = 1 << 20,
@@ -97,19 +97,16 @@ static void *run(TEST_UNUSED void *arg)
 /* The most that the heap was, of a child. */
 static int heap_after(void)
 {
-    struct SGC_shortterm wanted = { SGC_SHORTTERM_FREE, -1, way->collect, -1, -1 };
     pthread_t thread[THREADS_MAX];
     void *wrong;
 
     GC_INIT();
     if (!way->collections)
         GC_disable();
-    if (SGC_shortterm_init(&wanted, sizeof wanted) != 0)
-        return WRONG;
+    choose(SGC_SHORTTERM_FREE, -1, way->collect, -1, -1);
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);
     for (int i = 1; i < threads; i++)
-        if (pthread_create(&thread[i], NULL, run, NULL) != 0)
-            return WRONG + 1;
+        thread[i] = thread_start(run, NULL);
     if (run(NULL) != NULL)
         return WRONG + 2;
     for (int i = 1; i < threads; i++)

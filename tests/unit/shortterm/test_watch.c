@@ -12,10 +12,10 @@
 
 #include "gc/gc.h"
 #include "platform/atomics.h"
-#include "sgc_shortterm.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { ROUNDS = TEST_SANITIZED ? 300 : 3000, PLAIN = 100, KEPT = 50, BATCH = 8 };
 
@@ -53,7 +53,7 @@ static void let_them_go(void)
     SGC_expire(SIZE_MAX);
 }
 
-static void *dates(void *unused)
+static void *date_in_turn(void *unused)
 {
     for (uint32_t round = 0; round < ROUNDS; round++) {
         wait_for_turn(1);
@@ -109,15 +109,13 @@ static void one_round(void)
 
 static int stay(void)
 {
-    struct SGC_shortterm settings = { mode, 3, SGC_SHORTTERM_EAGER, -1, -1 };
     pthread_t other[2];
 
-    if (SGC_shortterm_init(&settings, sizeof settings) != 0)
-        return 100;
+    choose(mode, 3, SGC_SHORTTERM_EAGER, -1, -1);
     GC_set_warn_proc(GC_ignore_warn_proc);
     for (int i = 0; i < KEPT; i++)
         keeps_pages[i] = GC_MALLOC(64);
-    other[0] = thread_start(dates, NULL);
+    other[0] = thread_start(date_in_turn, NULL);
     other[1] = thread_start(collects, NULL);
     for (int round = 0; round < ROUNDS; round++)
         one_round();
@@ -128,10 +126,8 @@ static int stay(void)
 
 int main(void)
 {
-    static const char *const modes[] = { "pin", "free", "hybrid" };
-
     unsetenv("SGC_SHORTTERM");
     for (mode = 0; mode < 3; mode++)
-        child_ok(stay, "%s: what another thread has dated is never freed by hand", modes[mode]);
+        child_ok(stay, "%s: what another thread has dated is never freed by hand", mode_names[mode]);
     return tap_done();
 }

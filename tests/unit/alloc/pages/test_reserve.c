@@ -111,14 +111,19 @@ static bool limit_address_space(size_t left)
     return setrlimit(RLIMIT_AS, &(struct rlimit){ now, now }) == 0;
 }
 
-static int reserve_under(size_t left, size_t reserve)
+static bool new_heap(size_t reserve)
 {
     struct sgc_heap_config config = { .reserve = reserve };
 
     memset(&sgc_heap, 0, sizeof sgc_heap);
+    return sgc_heap_init(&config);
+}
+
+static int reserve_under(size_t left, size_t reserve)
+{
     if (!limit_address_space(left))
         return 2;
-    return sgc_heap_init(&config) ? 0 : 1;
+    return new_heap(reserve) ? 0 : 1;
 }
 
 enum { MB = 1 << 20 };
@@ -193,16 +198,14 @@ static bool raise_limit(size_t by)
 
 static int a_part_of_an_arena(void)
 {
-    struct sgc_heap_config config = { .reserve = (size_t)64 * MB };
     size_t now = proc_address_space() + 3 * MB + MB / 2;
     uint32_t pages, there;
     pid_t child;
     int status;
 
-    memset(&sgc_heap, 0, sizeof sgc_heap);
     if (setrlimit(RLIMIT_AS, &(struct rlimit){ now, RLIM_INFINITY }) != 0)
         return 2;
-    if (!sgc_heap_init(&config))
+    if (!new_heap((size_t)64 * MB))
         return 1;
     pages = take_all();
     there = sgc_heap.arenas[0].there;
@@ -239,12 +242,10 @@ static uint64_t *obstacle;
 
 static int around(size_t offset, size_t bytes)
 {
-    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
     uint32_t expected, pages = 0;
     bool zero;
 
-    memset(&sgc_heap, 0, sizeof sgc_heap);
-    if (!sgc_heap_init(&config))
+    if (!new_heap((size_t)ARENAS * SGC_ARENA))
         return 1;
     obstacle = mmap((char *)sgc_heap.base + offset, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -265,12 +266,10 @@ static int around(size_t offset, size_t bytes)
 
 static int no_span_across(void)
 {
-    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
     uint32_t first;
     bool zero;
 
-    memset(&sgc_heap, 0, sizeof sgc_heap);
-    if (!sgc_heap_init(&config))
+    if (!new_heap((size_t)ARENAS * SGC_ARENA))
         return 1;
     if (mmap((char *)sgc_heap.base + 2 * SGC_ARENA, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
              0) == MAP_FAILED)
@@ -286,11 +285,9 @@ static int no_span_across(void)
 /* Nor can a table have a hole: then the heap stays as it is. */
 static int a_table_is_stopped(void)
 {
-    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA };
     uint32_t pages;
 
-    memset(&sgc_heap, 0, sizeof sgc_heap);
-    if (!sgc_heap_init(&config))
+    if (!new_heap((size_t)ARENAS * SGC_ARENA))
         return 1;
     if (mmap((char *)sgc_heap.bits + 2 * SGC_ARENA_BITMAP, 4096, PROT_READ,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
@@ -315,23 +312,18 @@ static void test_obstacles(void)
 
 static int more_than_there_is(void)
 {
-    struct sgc_heap_config config = { .reserve = (size_t)1 << 48 };
-
-    memset(&sgc_heap, 0, sizeof sgc_heap);
-    if (!sgc_heap_init(&config))
+    if (!new_heap((size_t)1 << 48))
         return 1;
     return sgc_heap.reserved < (size_t)1 << 48 && sgc_heap.reserved >= (size_t)1 << 30 ? 0 : 3;
 }
 
 static int locked(void)
 {
-    struct sgc_heap_config config = { .reserve = (size_t)64 << 20 };
     bool zero;
 
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
         return CHILD_SKIPS;
-    memset(&sgc_heap, 0, sizeof sgc_heap);
-    return sgc_heap_init(&config) && sgc_pool_take(3, NULL, &zero) != SGC_NO_PAGE ? 0 : 1;
+    return new_heap((size_t)64 << 20) && sgc_pool_take(3, NULL, &zero) != SGC_NO_PAGE ? 0 : 1;
 }
 
 static void test_limits(void)

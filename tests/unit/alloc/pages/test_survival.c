@@ -77,57 +77,27 @@ static int nothing(void)
     return 0;
 }
 
-static int small_goes_before_sweep(void)
-{
-    begin();
-    flip_bit(small, sgc_heap.alloc_role);
-    sweep_all();
-    return 0;
-}
-
-static int small_goes_before_mark(void)
-{
-    begin();
-    flip_bit(small, sgc_heap.alloc_role);
-    GC_gcollect();
-    return 0;
-}
-
-static int large_goes(void)
-{
-    begin();
-    flip_bit(large, sgc_heap.alloc_role);
-    sweep_all();
-    return 0;
-}
+static void small_goes(void) { flip_bit(small, sgc_heap.alloc_role); }
+static void large_goes(void) { flip_bit(large, sgc_heap.alloc_role); }
+static void small_is_marked(void) { flip_bit(small, sgc_mark_role()); }
+static void large_is_marked(void) { flip_bit(large, sgc_mark_role()); }
 
 /* The slots behind the newest were never handed out. */
-static int small_comes(void)
+static size_t unused_slot(void)
 {
-    struct sgc_object o;
+    struct sgc_object o = find(small);
 
-    begin();
-    o = find(small);
-    sgc_alloc_bit_set(o.granule + 2 * o.bytes / SGC_GRANULE);
-    sweep_all();
-    return 0;
+    return o.granule + 2 * o.bytes / SGC_GRANULE;
+}
+
+static void small_comes(void)
+{
+    sgc_alloc_bit_set(unused_slot());
 }
 
 static void mark_of_nothing(void)
 {
-    struct sgc_object o = find(small);
-    size_t granule = o.granule + 2 * o.bytes / SGC_GRANULE;
-
-    sgc_aw_or(sgc_mark_word(granule), sgc_bit_mask(granule));
-}
-
-static int stray_mark(void)
-{
-    begin();
-    GC_set_on_collection_event(at_event);
-    before_flip = mark_of_nothing;
-    GC_gcollect();
-    return 0;
+    sgc_aw_or(sgc_mark_word(unused_slot()), sgc_bit_mask(unused_slot()));
 }
 
 static void new_tag(void)
@@ -137,82 +107,65 @@ static void new_tag(void)
     sgc_aw_store(&sgc_heap.pages[page].tag, sgc_tag(sgc_page_owner(page), sgc_heap.epoch + 1));
 }
 
-static int early_tag(void)
-{
-    begin();
-    GC_set_on_collection_event(at_event);
-    before_flip = new_tag;
-    GC_gcollect();
-    return 0;
-}
-
-static int mark_left(void)
-{
-    begin();
-    sweep_all();
-    flip_bit(small, sgc_mark_role());
-    GC_gcollect();
-    return 0;
-}
-
-static int span_mark_left(void)
-{
-    begin();
-    sweep_all();
-    sgc_clear_finish();
-    flip_bit(large, sgc_mark_role());
-    GC_gcollect();
-    return 0;
-}
-
 /* Between the beginning of a mark and its end. */
-static int page_goes(void)
+static void page_goes(void)
 {
-    begin();
-    sweep_all();
-    sgc_clear_finish();
     sgc_survival_begin();
     sgc_survival_check_shapes();
     sgc_page_set_state(&sgc_heap.pages[find(small).page], SGC_PAGE_RESERVED);
-    sgc_survival_check_shapes();
-    return 0;
 }
 
-static int span_shrinks(void)
+static void span_shrinks(void)
 {
-    begin();
-    sweep_all();
-    sgc_clear_finish();
     sgc_survival_begin();
     sgc_heap.records[find(large).page].span_pages--;
-    sgc_survival_check_shapes();
-    return 0;
 }
 
-static const struct {
+enum when { UNSWEPT, SWEPT, AT_MARK_END };
+
+static const struct wrong {
     const char *name, *message;
-    int (*run)(void);
+    enum when when;
+    void (*damage)(void), (*then)(void);
 } wrongs[] = {
-    { "an object is gone when its page is swept", "an object that the last mark has reached is gone", small_goes_before_sweep },
+    { "an object is gone when its page is swept", "an object that the last mark has reached is gone",
+      UNSWEPT, small_goes, sweep_all },
     { "an object is gone from a page that nobody sweeps", "an object that the last mark has reached is gone",
-      small_goes_before_mark },
-    { "a large object is gone", "an object that the last mark has reached is gone", large_goes },
+      UNSWEPT, small_goes, GC_gcollect },
+    { "a large object is gone", "an object that the last mark has reached is gone", UNSWEPT, large_goes, sweep_all },
     { "a slot is allocated that was handed to nobody", "an object is allocated that the last mark has not reached",
-      small_comes },
-    { "a mark without an object", "a mark stands where no object is allocated", stray_mark },
-    { "a page that counts as swept", "a page counts as swept in the epoch that the flip begins", early_tag },
-    { "a mark from before", "a mark stands before the mark begins", mark_left },
-    { "a mark of a large object from before", "a span's mark stands before the mark begins", span_mark_left },
-    { "a page that was taken down in a mark", "a page is not what it was", page_goes },
-    { "a span that became shorter in a mark", "a page is not what it was", span_shrinks },
+      UNSWEPT, small_comes, sweep_all },
+    { "a mark without an object", "a mark stands where no object is allocated", AT_MARK_END, mark_of_nothing, GC_gcollect },
+    { "a page that counts as swept", "a page counts as swept in the epoch that the flip begins",
+      AT_MARK_END, new_tag, GC_gcollect },
+    { "a mark from before", "a mark stands before the mark begins", SWEPT, small_is_marked, GC_gcollect },
+    { "a mark of a large object from before", "a span's mark stands before the mark begins",
+      SWEPT, large_is_marked, GC_gcollect },
+    { "a page that was taken down in a mark", "a page is not what it was", SWEPT, page_goes, sgc_survival_check_shapes },
+    { "a span that became shorter in a mark", "a page is not what it was", SWEPT, span_shrinks, sgc_survival_check_shapes },
 };
 
-static size_t at;
+static int do_wrong(const struct wrong *w)
+{
+    begin();
+    if (w->when == SWEPT) {
+        sweep_all();
+        sgc_clear_finish();
+    }
+    if (w->when == AT_MARK_END) {
+        GC_set_on_collection_event(at_event);
+        before_flip = w->damage;
+    } else {
+        w->damage();
+    }
+    w->then();
+    return 0;
+}
 
 int main(void)
 {
     child_says(nothing, 0, NULL, "nothing is said of what is right");
-    for (at = 0; at < sizeof wrongs / sizeof *wrongs; at++)
-        child_says_of(wrongs[at].run(), 128 + SIGABRT, wrongs[at].message, "noticed: %s", wrongs[at].name);
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
+        child_says_of(do_wrong(&wrongs[i]), 128 + SIGABRT, wrongs[i].message, "noticed: %s", wrongs[i].name);
     return tap_done();
 }

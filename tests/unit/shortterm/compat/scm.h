@@ -10,6 +10,7 @@
 #include "sgc_shortterm.h"
 #include "stm-debug.h"
 #include "tests/lib/child.h"
+#include "tests/lib/threads.h"
 
 /* Is there an object that begins there? */
 TEST_UNUSED static bool is_object(const void *object)
@@ -24,17 +25,6 @@ TEST_UNUSED static void *new_object(void)
 
     memset(object, 0x55, 40);
     return object;
-}
-
-/* Runs body(arg) on another thread; its result, or a number that is none if there is no thread. */
-TEST_UNUSED static intptr_t on_thread(void *(*body)(void *), void *arg)
-{
-    pthread_t thread;
-    void *result;
-
-    if (pthread_create(&thread, NULL, body, arg) != 0 || pthread_join(thread, &result) != 0)
-        return -99;
-    return (intptr_t)result;
 }
 
 #endif

@@ -159,7 +159,7 @@ static int region_of_another(void)
 
     strcpy(object, "still there");
     scm_refresh_region(region, 1);
-    if (on_thread(another, object) != 0)
+    if (thread_result(another, object) != NULL)
         return 1;
     scm_tick();
     return strcmp(object, "still there") != 0 || scm_malloc_in_region(100, region) == object;

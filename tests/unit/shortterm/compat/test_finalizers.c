@@ -174,7 +174,7 @@ static int figures(void)
     wrong += after.allocated - before.allocated < OBJECTS * 64 || after.overhead == 0;
     scm_tick();
     scm_collect();
-    wrong += on_thread(makes_some, NULL) != 0 || on_thread(makes_some, NULL) != 0;
+    wrong += thread_result(makes_some, NULL) != NULL || thread_result(makes_some, NULL) != NULL;
     scm_get_mem_info(&after);
     wrong += after.num_alloc - before.num_alloc != OBJECTS + 200 || after.num_freed - before.num_freed != OBJECTS + 200;
     return wrong + (after.freed - before.freed < (OBJECTS + 200) * 64 || after.freed > after.allocated);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/shortterm/compat/scm.h"
+#include "tests/unit/shortterm/shortterm.h"
 
 enum { THREADS = 4, LARGEST = SCM_MAX_EXPIRATION_EXTENSION };
 
@@ -73,11 +74,9 @@ static void *waits_blocked(TEST_UNUSED void *unused)
 
 static pthread_t start(void *(*body)(void *))
 {
-    pthread_t thread;
-
-    if (pthread_barrier_init(&together, NULL, 2) != 0 || pthread_create(&thread, NULL, body, NULL) != 0)
+    if (pthread_barrier_init(&together, NULL, 2) != 0)
         abort();
-    return thread;
+    return thread_start(body, NULL);
 }
 
 static int local_only(void)
@@ -180,9 +179,7 @@ static int shared_by(unsigned e)
     extension = e;
     if (pthread_barrier_init(&together, NULL, THREADS) != 0)
         return 1;
-    for (intptr_t t = 0; t < THREADS; t++)
-        if (pthread_create(&thread[t], NULL, uses_slots, (void *)t) != 0)
-            return 1;
+    threads_start(thread, THREADS, uses_slots);
     for (int t = 0; t < THREADS; t++)
         bad += pthread_join(thread[t], &result) != 0 ? 1 : (intptr_t)result;
     return bad != 0;
@@ -200,17 +197,6 @@ static void *leaves_dates(TEST_UNUSED void *unused)
     for (int i = 0; i < 4; i++)
         scm_tick();
     return NULL;
-}
-
-static int dates_end(void)
-{
-    int there = 0;
-
-    if (on_thread(leaves_dates, NULL) != 0)
-        return 1;
-    for (int i = 0; i < LEFT; i++)
-        there += is_object(left[i]);
-    return there != 0;
 }
 
 static void *leaves_global_dates(TEST_UNUSED void *unused)
@@ -231,6 +217,11 @@ static int count_left(void)
     return there;
 }
 
+static int dates_end(void)
+{
+    return thread_result(leaves_dates, NULL) != NULL || count_left() != 0;
+}
+
 /* They are there as long as any of them was to be, and go when others tick, without a collection; whoever makes more dates of
  * these objects meanwhile. */
 static int global_dates_end(void)
@@ -241,7 +232,7 @@ static int global_dates_end(void)
 
     SGC_get_stats(&before, sizeof before);
     scm_register_thread();
-    wrong = on_thread(leaves_global_dates, NULL) != 0;
+    wrong = thread_result(leaves_global_dates, NULL) != NULL;
     scm_global_refresh(left[1], LARGEST);
     scm_refresh(left[2], LARGEST);
     for (int i = 0; i < LARGEST + 3; i++) {
@@ -264,12 +255,11 @@ static int global_dates_end(void)
 /* Thread after thread, with collections, in which all dates are counted again. */
 static int generations(void)
 {
-    struct SGC_shortterm_stats s;
     int wrong = 0;
 
     scm_register_thread();
     for (int i = 0; i < 60; i++) {
-        wrong += on_thread(leaves_global_dates, NULL) != 0;
+        wrong += thread_result(leaves_global_dates, NULL) != NULL;
         for (int j = 0; j < 3; j++)
             scm_global_tick();
         if (i % 7 == 0)
@@ -280,8 +270,7 @@ static int generations(void)
     for (int i = 0; i < 3 * (LARGEST + 5); i++)
         scm_global_tick();
     scm_collect();
-    SGC_get_shortterm_stats(&s, sizeof s);
-    return wrong + (count_left() != 0 || s.dates != 0 || s.freed < 59 * LEFT);
+    return wrong + (count_left() != 0 || dates() != 0 || figures().freed < 59 * LEFT);
 }
 
 static void *ticks_once(TEST_UNUSED void *unused)
@@ -296,7 +285,7 @@ static int gone(void)
     int wrong = 0;
 
     for (int i = 0; i < 50; i++)
-        wrong += on_thread(ticks_once, NULL) != 0 || ticks_needed() > 5;
+        wrong += thread_result(ticks_once, NULL) != NULL || ticks_needed() > 5;
     return wrong;
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Mark procedures of tests push entries of the mark stack by themselves, in this form. */
+#ifndef TESTS_API_ENTRIES_H
+#define TESTS_API_ENTRIES_H
+
+#include <gc/gc_mark.h>
+#include <unistd.h>
+
+#include "../lib/tap.h"
+
+struct entry {
+    void *start;
+    GC_word descriptor;
+};
+
+TEST_UNUSED static struct GC_ms_entry *push(struct GC_ms_entry *top, struct GC_ms_entry *limit, void *start, GC_word descriptor)
+{
+    struct entry *next = (struct entry *)top + 1;
+
+    if ((char *)next >= (char *)limit)
+        _exit(9);
+    *next = (struct entry){ start, descriptor };
+    return (struct GC_ms_entry *)next;
+}
+
+#endif
