@@ -12,11 +12,11 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
 #include "tests/lib/failing_calls.h"
+#include "tests/lib/hostile.h"
 #include "tests/lib/moving.h"
 #include "tests/lib/refuse.h"
 
@@ -93,42 +93,6 @@ static bool orders_refused(void)
 static bool barrier_refused(void)
 {
     return refuse_in_all(SYS_membarrier, 0, MEMBARRIER_CMD_PRIVATE_EXPEDITED, EPERM);
-}
-
-enum { FD_MAX = 512 };
-
-static bool was_open[FD_MAX];
-static int theirs;
-static const char text[] = "the program's own";
-
-/* Daemons close all descriptors; what they open then has the numbers of ours. */
-static bool replace_descriptors(void)
-{
-    char path[] = "/tmp/test_write_watch_XXXXXX";
-
-    for (int n = 3; n < FD_MAX; n++)
-        was_open[n] = close(n) == 0;
-    theirs = mkstemp(path);
-    unlink(path);
-    if (theirs < 0 || write(theirs, text, sizeof text) != sizeof text)
-        return false;
-    for (int n = 3; n < FD_MAX; n++)
-        if (was_open[n] && n != theirs)
-            dup2(theirs, n);
-    return true;
-}
-
-static bool theirs_untouched(void)
-{
-    char now[2 * sizeof text];
-    struct stat own, other;
-
-    if (fstat(theirs, &own) != 0)
-        return false;
-    for (int n = 3; n < FD_MAX; n++)
-        if (was_open[n] && (fstat(n, &other) != 0 || other.st_ino != own.st_ino))
-            return false;
-    return pread(theirs, now, sizeof now, 0) == sizeof text && memcmp(now, text, sizeof text) == 0;
 }
 
 /* All would go on without, with everything written. */
