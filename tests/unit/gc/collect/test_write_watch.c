@@ -116,11 +116,10 @@ static bool has_userfaultfd(void)
 static bool fork_works(enum mode mode, bool (*as_well)(void))
 {
     pid_t child = fork();
-    int status;
 
     if (child == 0)
         _exit(end(mode) == 0 && as_well() ? 0 : 1);
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    return child_wait(child) == 0;
 }
 
 static int descriptors(bool in_the_middle)
@@ -294,15 +293,13 @@ static void *open_and_close(void *arg)
 static int reopened_in_child(void)
 {
     pid_t child = fork();
-    int status = 1;
 
     if (child == 0) {
         alarm(20);
         sgc_watch_after_fork();
         _exit(sgc_watch_open(false) != SGC_WATCH_OPEN);
     }
-    waitpid(child, &status, 0);
-    return status;
+    return child_wait(child);
 }
 
 /* Nobody else uses the watch, since collections stop the program. */

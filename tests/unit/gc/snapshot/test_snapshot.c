@@ -182,7 +182,8 @@ int main(void)
     child_ok(collect_beside, "where collections run beside the program those stop it");
     child_ok(fork_asked, "what was asked for before a fork is not written by the child, which asks anew");
     set_option("none/n%n", "");
-    child_says(collect_twice, 0, "a heap snapshot cannot be written (no such directory", "one that cannot be written is told once");
+    child_says(collect_twice, 0, "a heap snapshot cannot be written (no such directory",
+               "one that cannot be written is told once");
     setenv("SGC_SNAPSHOT", "/dev/full", 1);
     child_says(collect_twice, 0, "a heap snapshot cannot be written (no space left", "so is a full device");
     set_option("n%n", ",every=often");

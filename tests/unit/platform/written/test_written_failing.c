@@ -41,7 +41,8 @@ static bool collect(bool rearm)
 {
     uint64_t bits[WORDS] = { 0 };
     bool all = rearm && source->arms_all, good = true;
-    size_t from = all ? 0 : random_below(&seed, PAGES), to = all ? PAGES : from + 1 + random_below(&seed, (uint32_t)(PAGES - from));
+    size_t from = all ? 0 : random_below(&seed, PAGES);
+    size_t to = all ? PAGES : from + 1 + random_below(&seed, (uint32_t)(PAGES - from));
 
     source->collect(page_at(from), page_at(to), rearm, bits);
     for (size_t n = from; n < to; n++) {
