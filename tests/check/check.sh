@@ -10,8 +10,10 @@ libs=$build/.libs
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-# need_libraries: skips all where there are none that other programs can load.
+# need_libraries: skips all where there are none that other programs can load.  No other library is
+# loaded in their place.
 need_libraries() {
+    unset LD_LIBRARY_PATH LD_PRELOAD
     [ -e "$libs/libgc.so.1" ] || tap_skip_all "built without shared libraries"
     [ "${SGC_SANITIZER:-none}" = none ] || tap_skip_all "a sanitized library cannot be loaded into other programs"
 }
@@ -36,4 +38,29 @@ refused() {
     [ $status -eq 2 ] && [ ! -e "$scratch/out" ]
     tap_check $? "$name: refused (status $status)"
     tap_match "$output" "$pattern" "$name: says why"
+}
+
+# try STATUS PATTERN NAME ARGS...: two checks of the script's run: of its exit status, and of all that
+# it prints, which is in $output.
+try() {
+    wanted=$1 pattern=$2 name=$3
+    shift 3
+    run "$@"
+    tap_equal $? "$wanted" "$name: exit status"
+    tap_match "$output" "$pattern" "$name: says so"
+}
+
+# answers PATTERN ARGS...: one check of both: "STATUS OUTPUT" matches the pattern.
+answers() {
+    pattern=$1
+    shift
+    name=$*
+    run "$@"
+    tap_match "$? $output" "$pattern" "${name#"$build/"}: ends and answers as it should"
+}
+
+# all_done: ends a script whose checks were not counted before.
+all_done() {
+    tap_plan "$tap_run"
+    tap_done
 }

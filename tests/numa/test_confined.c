@@ -146,10 +146,8 @@ int main(void)
     test_one_processor(one_processor, "one processor");
     test_one_processor(one_processor_of_group, "a group with one processor");
     test_one_node();
-    found = right(no_mbind, "no mbind");
-    silent(found);
-    found = right(no_placement, "no call that places anything");
-    silent(found);
+    silent(right(no_mbind, "no mbind"));
+    silent(right(no_placement, "no call that places anything"));
     found = right(no_mbind_though_asked, "no mbind, but SGC_NUMA=balanced");
     tap_ok(filled_complaints(found) == 1 && strstr(found->said, "SGC_NUMA=balanced: the system refuses to bind memory") != NULL,
            "that is said, once");

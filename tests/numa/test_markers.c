@@ -189,7 +189,6 @@ static int confined(void)
 
 static int in_child_of_fork(void)
 {
-    int status;
     pid_t child;
 
     if (by_node("node") != 0)
@@ -206,7 +205,7 @@ static int in_child_of_fork(void)
                 _exit(1);
         _exit(n == processors() - 1 && CPU_COUNT(&before[0].set) == processors() ? 0 : 2);
     }
-    return waitpid(child, &status, 0) == child && status == 0 ? 0 : 2;
+    return child_wait(child) == 0 ? 0 : 2;
 }
 
 int main(void)

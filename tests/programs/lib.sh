@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
-# For scripts that run the programs of list.txt; tests/lib/tap.sh is to be sourced before.  They run in a scratch folder,
-# which becomes the current one.
+# For scripts that run the programs of list.txt; tests/check/check.sh is to be sourced before.  They run
+# in a folder below $scratch, which becomes the current one.
 
-# programs_start SOURCE BUILD: skips all, or makes ready.  Sets $libs, where SGC's libraries are, and $list.
+# programs_start: skips all, or makes ready.
 programs_start() {
     case ${CHECK_PROGRAMS:=few} in
     few | all) ;;
     off) tap_skip_all "CHECK_PROGRAMS=off: they are run on another build" ;;
     *) echo "Bail out! CHECK_PROGRAMS=$CHECK_PROGRAMS: expected off, few or all"; exit 1 ;;
     esac
-    libs=$(cd "$2/.libs" 2>/dev/null && pwd) && [ -e "$libs/libgc.so.1" ] || tap_skip_all "built without shared libraries"
-    [ "${SGC_SANITIZER:-none}" = none ] || tap_skip_all "a sanitized library cannot be loaded into other programs"
+    need_libraries
     command -v nm >/dev/null || tap_skip_all "no nm (Debian: binutils)"
-    scratch=$(mktemp -d) || exit 1
-    trap 'rm -rf "$scratch"' EXIT
-    mkdir "$scratch/work" && "$1/tests/programs/prepare" "$scratch/work" && cd "$scratch/work" || exit 1
-    unset LD_LIBRARY_PATH LD_PRELOAD SGC_LOG_JSON GC_INITIAL_HEAP_SIZE GC_MAXIMUM_HEAP_SIZE
+    mkdir "$scratch/work" && "$root/tests/programs/prepare" "$scratch/work" && cd "$scratch/work" || exit 1
+    unset SGC_LOG_JSON GC_INITIAL_HEAP_SIZE GC_MAXIMUM_HEAP_SIZE
     while read -r setting; do
         export "${setting?}"
     done <environment
-    list=$1/tests/programs/list.txt
     nm -D --defined-only "$libs/libgc.so.1" | awk '{ print $3 }' | sort -u >"$scratch/exports"
 }
 
@@ -29,8 +25,9 @@ few() {
     case $1 in w3m | 'Guile 3.0' | ECL | 'ECL, weak' | Neko | mmv) ;; *) false ;; esac
 }
 
-# programs_each PATTERN FUNCTION: calls it for each (of few, unless CHECK_PROGRAMS=all) whose name matches the shell
-# pattern, with the fields in $name, $package, $binary (as a path), $torture, $input, $files and $command.
+# programs_each PATTERN FUNCTION: the check of all programs (of few, unless CHECK_PROGRAMS=all) whose
+# name matches the shell pattern.  Calls the function for each that can be run, with the fields in $name,
+# $package, $binary (as a path), $torture, $input, $files and $command.
 programs_each() {
     while IFS='|' read -r name package binary torture _ input files command <&3; do
         case $name in
@@ -40,8 +37,14 @@ programs_each() {
         esac
         [ "$CHECK_PROGRAMS" = all ] || few "$name" || continue
         binary=$(command -v "$binary") && binary=$(readlink -f "$binary")
-        "$2"
-    done 3<"$list"
+        hindrance=$(program_hindrance)
+        if [ -n "$hindrance" ]; then
+            tap_skip "$name" "$hindrance"
+        else
+            "$2"
+        fi
+    done 3<"$root/tests/programs/list.txt"
+    all_done
 }
 
 # lacking FILE: what the program and its libraries use of libgc and ours does not have, one name a line.

@@ -6,8 +6,7 @@
  */
 
 #include "tests/lib/child.h"
-#include "tests/lib/random_graph.h"
-#include "tests/lib/sanitized.h"
+#include "tests/unit/mark/teams.h"
 
 enum { HELPERS = 3, TEAMS = 16 };
 
@@ -15,39 +14,10 @@ enum { HELPERS = 3, TEAMS = 16 };
 static struct sgc_team teams[TEAMS];
 static int team_count;
 
-struct serve {
-    struct sgc_team *team;
-    uint32_t number;
-};
-
-static void *serve(void *raw)
-{
-    struct serve *s = raw;
-
-    sgc_team_serve(s->team, s->number);
-    return NULL;
-}
-
-static void start_helper(struct sgc_team *team)
-{
-    struct serve *s = malloc(sizeof *s);
-    pthread_t thread;
-
-    s->team = team;
-    s->number = sgc_team_add(team);
-    if (s->number == 0 || !sgc_team_make(team, s->number, SGC_NO_CORE, false) || pthread_create(&thread, NULL, serve, s) != 0)
-        tap_bail("no helper");
-}
-
 static struct sgc_team *make_team(const struct sgc_team_config *config, int helpers)
 {
-    struct sgc_team *team = &teams[team_count++];
-
-    if (!sgc_team_init(team, config))
-        tap_bail("no team");
-    for (int i = 0; i < helpers; i++)
-        start_helper(team);
-    return team;
+    start_team(&teams[team_count], config, helpers);
+    return &teams[team_count++];
 }
 
 /* ---- the same marks under every switch ---- */
@@ -100,14 +70,6 @@ static void mark_roots(struct sgc_team *team, uint32_t want)
     sgc_team_check(team);
 }
 
-static int wrong_marks(const struct sgc_team *team)
-{
-    struct sgc_team_totals totals;
-
-    sgc_team_totals(team, &totals);
-    return differences(totals.objects, totals.bytes, totals.pointer_free);
-}
-
 static void test_variant(const struct variant *v)
 {
     struct sgc_team_config config = config_of(v);
@@ -149,7 +111,7 @@ static void test_sharing(struct sgc_team *team)
         sgc_team_begin(team, HELPERS + 1);
         sgc_mark_roots(sgc_team_first(team), &top, &top + 1);
         sgc_team_mark(team, NULL);
-        sgc_team_totals(team, &totals);
+        totals = totals_of(team);
         wrong += totals.objects != BIG + 1;
         stolen += totals.stolen;
         most = totals.markers > most ? totals.markers : most;
@@ -162,15 +124,13 @@ static void test_sharing(struct sgc_team *team)
 static void test_called_late(struct sgc_team *team)
 {
     uintptr_t *top = heap_fan(BIG);
-    struct sgc_team_totals totals;
 
     heap_retire();
     sgc_team_begin(team, 1);
     tap_ok(!team->called, "a mark that is expected to be short calls nobody");
     sgc_mark_roots(sgc_team_first(team), &top, &top + 1);
     sgc_team_mark(team, NULL);
-    sgc_team_totals(team, &totals);
-    tap_ok(team->called && totals.objects == BIG + 1, "and calls the helpers when it is long");
+    tap_ok(team->called && totals_of(team).objects == BIG + 1, "and calls the helpers when it is long");
     heap_unmark();
     sgc_team_begin(team, 1);
     sgc_team_mark(team, NULL);
@@ -206,7 +166,7 @@ static void test_large_objects(struct sgc_team *team)
         sgc_team_begin(team, i == 0 ? 1 : HELPERS + 1);
         sgc_mark_roots(sgc_team_first(team), &top, &top + 1);
         sgc_team_mark(team, NULL);
-        sgc_team_totals(team, &totals);
+        totals = totals_of(team);
         called = called && team->called;
         wrong += totals.objects != LARGES;
         stolen += totals.stolen;

@@ -7,8 +7,7 @@
  */
 
 #include "mark/edge.h"
-#include "tests/lib/random_graph.h"
-#include "tests/lib/sanitized.h"
+#include "tests/unit/mark/teams.h"
 
 enum { HELPERS = 3, ASSISTANTS = 6, DEPTH = TEST_SANITIZED ? 12 : 15, DEEP = 15, WIDE = TEST_SANITIZED ? 6000 : 30000 };
 
@@ -31,28 +30,6 @@ static const struct sort sorts[] = {
 };
 enum { SORTS = 5, ALONE = 4 };
 
-static void *serve(void *raw)
-{
-    const struct sgc_marker *m = raw;
-
-    sgc_team_serve(m->team, m->index);
-    return NULL;
-}
-
-static struct sgc_marker *make_helper(struct sgc_team *team)
-{
-    uint32_t number = sgc_team_add(team);
-
-    if (!sgc_team_make(team, number, SGC_NO_CORE, false))
-        tap_bail("no marker");
-    return team->marker[number];
-}
-
-static void start_helper(struct sgc_team *team)
-{
-    thread_start(serve, make_helper(team));
-}
-
 static void make_team(struct sgc_team *team, const struct sort *sort)
 {
     struct sgc_team_config config = {
@@ -65,8 +42,7 @@ static void make_team(struct sgc_team *team, const struct sort *sort)
     config.mark.stack_bytes = sort->stack;
     config.mark.split_bytes = sort->stack <= 64 << 10 ? 512 : 128 << 10;
     config.mark.stack_form = sort->simple ? SGC_STACK_LOCKED : SGC_STACK_SPLIT;
-    if (!sgc_team_init(team, &config))
-        tap_bail("no team");
+    start_team(team, &config, 0);
     if (sort->spares)
         sgc_team_make_spares(team);
 }
@@ -102,15 +78,6 @@ static bool stop(void *raw)
 
 /* ---- a mark ---- */
 
-static void begin(struct sgc_team *team, const void *words, size_t count)
-{
-    heap_retire();
-    sgc_clear_finish();
-    sgc_team_begin_concurrent(team);
-    sgc_mark_roots(sgc_team_first(team), words, (const char *)words + count * sizeof(uintptr_t));
-    sgc_mark_uncollectable(sgc_team_first(team));
-}
-
 /* Nobody is inside, nobody but marker 0 has work, and its marks are plain. */
 static int not_alone(const struct sgc_team *team)
 {
@@ -140,26 +107,16 @@ static int go_on_to_the_end(struct sgc_team *team, struct stops *stops)
     return wrong;
 }
 
-static struct sgc_team_totals totals_of(const struct sgc_team *team)
-{
-    struct sgc_team_totals totals;
-
-    sgc_team_totals(team, &totals);
-    return totals;
-}
-
 /* Counts the stolen pieces, too, which are work that others than marker 0 have done, or have had. */
 static int mark_graph(struct sgc_team *team, struct stops *stops, size_t *stolen)
 {
-    struct sgc_team_totals t;
     int wrong;
 
     stops->team = team;
     begin(team, roots, ROOTS);
     wrong = go_on_to_the_end(team, stops);
-    t = totals_of(team);
-    *stolen += t.stolen;
-    wrong += differences(t.objects, t.bytes, t.pointer_free);
+    *stolen += totals_of(team).stolen;
+    wrong += wrong_marks(team);
     sgc_team_abandon(team);
     sgc_team_check(team);
     heap_unmark();

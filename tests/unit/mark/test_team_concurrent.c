@@ -9,8 +9,7 @@
 #include "mark/edge.h"
 #include "mark/mark_procs.h"
 #include "mark/mark_roots.h"
-#include "tests/lib/random_graph.h"
-#include "tests/lib/sanitized.h"
+#include "tests/unit/mark/teams.h"
 
 enum { HELPERS = 3, MB = 1 << 20 };
 
@@ -18,27 +17,13 @@ enum { HELPERS = 3, MB = 1 << 20 };
 
 static struct sgc_team helped;
 
-static void *serve(void *number)
-{
-    sgc_team_serve(&helped, (uint32_t)(uintptr_t)number);
-    return NULL;
-}
-
 static void make_helped(void)
 {
     struct sgc_team_config config = {
         .mark = HEAP_MARK, .max_markers = HELPERS + 1, .balance = true, .markbit = SGC_MARKBIT_OR,
     };
 
-    if (!sgc_team_init(&helped, &config))
-        tap_bail("no team");
-    for (int i = 0; i < HELPERS; i++) {
-        uint32_t number = sgc_team_add(&helped);
-
-        if (!sgc_team_make(&helped, number, SGC_NO_CORE, false))
-            tap_bail("no marker");
-        thread_start(serve, (void *)(uintptr_t)number);
-    }
+    start_team(&helped, &config, HELPERS);
 }
 
 /* ---- stopping ---- */
@@ -57,20 +42,6 @@ static bool stop(void *raw)
         return false;
     s->said++;
     return true;
-}
-
-static void push_roots(struct sgc_team *team, const void *words, size_t count)
-{
-    sgc_mark_roots(sgc_team_first(team), words, (const char *)words + count * sizeof(uintptr_t));
-    sgc_mark_uncollectable(sgc_team_first(team));
-}
-
-static void begin(struct sgc_team *team, const void *words, size_t count)
-{
-    heap_retire();
-    sgc_clear_finish();
-    sgc_team_begin_concurrent(team);
-    push_roots(team, words, count);
 }
 
 /* What is left after a stop waits for the next call; the program runs in between, and writes nothing. */
@@ -117,14 +88,6 @@ static struct sgc_team *team_of(int variant)
     config.stack_bytes = variants[variant].stack;
     heap_marker_end();
     return heap_alone(&config);
-}
-
-static int wrong_marks(const struct sgc_team *team)
-{
-    struct sgc_team_totals totals;
-
-    sgc_team_totals(team, &totals);
-    return differences(totals.objects, totals.bytes, totals.pointer_free);
 }
 
 static void test_graph(int variant, int every)
@@ -215,14 +178,6 @@ static void make_described(void)
         cell[2] = top;
         top = (uintptr_t)cell;
     }
-}
-
-static struct sgc_team_totals totals_of(struct sgc_team *team)
-{
-    struct sgc_team_totals totals;
-
-    sgc_team_totals(team, &totals);
-    return totals;
 }
 
 static void test_shape(const char *name, int variant)

@@ -30,6 +30,15 @@ static const struct sgc_machine plain_machine = {
 
 enum { OBJECT_BYTES = 64, OBJECT_NS = 10 + 1 + 2 + 8, EDGE_NS = 4 };
 
+/* Neither is below 0. */
+TEST_UNUSED static bool near(double value, double wanted)
+{
+    if (value - wanted <= 1e-9 * (1 + wanted) && wanted - value <= 1e-9 * (1 + wanted))
+        return true;
+    tap_diag("%.12g instead of %.12g", value, wanted);
+    return false;
+}
+
 /* Edges are added in ascending order of where they are from. */
 struct drawing {
     uint32_t *bytes, *from, *to, root[8];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "perfmodel/model/cache.h"
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
 static struct sgc_machine machine;
@@ -91,17 +92,11 @@ enum { LENGTH = 600, LINES = 40, TRACES = 60 };
 
 static uint64_t state = 1;
 
-static uint64_t random_below(uint64_t n)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % n;
-}
-
 static void random_trace(struct sgc_access *access)
 {
     for (int i = 0; i < LENGTH; i++)
-        access[i] = (struct sgc_access){ 64 * random_below(random_below(2) ? LINES : LINES / 8), (uint32_t)random_below(2),
-                                         (enum sgc_miss_class)random_below(2) };
+        access[i] = (struct sgc_access){ 64 * random_below(&state, random_below(&state, 2) ? LINES : LINES / 8),
+                                         random_below(&state, 2), (enum sgc_miss_class)random_below(&state, 2) };
 }
 
 /* A line is there if fewer than `ways` others of its set were used since. */
@@ -127,7 +122,7 @@ static void test_against_plain(void)
     bool same = true;
 
     for (int t = 0; t < TRACES; t++) {
-        unsigned ways = 1 + (unsigned)random_below(4), sets = 1 + (unsigned)random_below(6);
+        unsigned ways = 1 + random_below(&state, 4), sets = 1 + random_below(&state, 6);
         uint64_t misses = 0;
         struct sgc_misses m;
 
@@ -148,7 +143,7 @@ static void test_cuts(void)
     bool same = true;
 
     for (int t = 0; t < 8; t++) {
-        unsigned ways = 1 + (unsigned)random_below(4), sets = 1 + (unsigned)random_below(6);
+        unsigned ways = 1 + random_below(&state, 4), sets = 1 + random_below(&state, 6);
         double added = 0;
         struct sgc_misses all;
 

@@ -45,14 +45,6 @@ static const struct sgc_prediction *predict(uint32_t processors)
     return &p;
 }
 
-static bool near(double value, double wanted)
-{
-    if (fabs(value - wanted) <= 1e-9 * fmax(1, fabs(wanted)))
-        return true;
-    tap_diag("%.12g instead of %.12g", value, wanted);
-    return false;
-}
-
 static void test_thesis(void)
 {
     double rho, miss;

@@ -5,6 +5,7 @@
 #include "perfmodel/sim/occupied.h"
 #include "perfmodel/sim/prefetcher.h"
 #include "perfmodel/sim/queue.h"
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
 enum { NS = 1000, LINE = 64, PAGE = 65536 };
@@ -173,12 +174,6 @@ static void has_homes(void)
 
 /* ---- against plain models ---- */
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *state >> 33;
-}
-
 enum { TIMES = 3000 };
 
 static void is_busy_once(void)
@@ -189,7 +184,7 @@ static void is_busy_once(void)
     int wrong = 0;
 
     for (int i = 0; i < 400; i++) {
-        uint64_t arrival = now + next_random(&random) % 40, length = 1 + next_random(&random) % 6, at, expected = arrival;
+        uint64_t arrival = now + random_word(&random) % 40, length = 1 + random_word(&random) % 6, at, expected = arrival;
 
         for (uint64_t t = arrival; t < expected + length && t < TIMES; t++)
             if (busy[t])
@@ -198,7 +193,7 @@ static void is_busy_once(void)
         wrong += at != expected;
         for (uint64_t t = at; t < at + length && t < TIMES; t++)
             busy[t] = true;
-        now += next_random(&random) % 7;
+        now += random_word(&random) % 7;
     }
     tap_ok(wrong == 0, "a node serves each request at the first time from its arrival on at which it is free");
 }
@@ -211,12 +206,12 @@ static void gives_the_first(void)
     int wrong = 0;
 
     for (int i = 0; i < 20000; i++) {
-        uint32_t n = (uint32_t)(next_random(&random) % 64), best = 64;
+        uint32_t n = (uint32_t)(random_word(&random) % 64), best = 64;
 
         if (in[n])
             sgc_sim_queue_remove(&queue, n);
         else
-            sgc_sim_queue_add(&queue, n, next_random(&random) % 50);
+            sgc_sim_queue_add(&queue, n, random_word(&random) % 50);
         in[n] = !in[n];
         for (uint32_t k = 0; k < 64; k++)
             if (in[k] && (best == 64 || queue.time[k] < queue.time[best]))

@@ -19,20 +19,12 @@ static void measure(uint32_t split_bytes)
     sgc_graph_release(&graph);
 }
 
-static bool is(double value, double wanted)
-{
-    if (value > wanted - 1e-6 && value < wanted + 1e-6)
-        return true;
-    tap_diag("%g instead of %g", value, wanted);
-    return false;
-}
-
 static void test_chain(void)
 {
     make_chain(&graph, 1000);
     measure(256);
-    tap_ok(is(work.work_ns, 1000 * OBJECT_NS + 999 * EDGE_NS), "chain: the work is that of all objects and edges");
-    tap_ok(is(work.depth_ns, work.work_ns), "and so is the depth");
+    tap_ok(near(work.work_ns, 1000 * OBJECT_NS + 999 * EDGE_NS), "chain: the work is that of all objects and edges");
+    tap_ok(near(work.depth_ns, work.work_ns), "and so is the depth");
     tap_ok(work.objects == 1000 && work.bytes == 64000 && work.words == 8000 && work.edges == 999 && work.pieces == 1000,
            "what is counted");
 }
@@ -41,9 +33,9 @@ static void test_tree(void)
 {
     make_tree(&graph, 12);
     measure(256);
-    tap_ok(is(work.work_ns, 4095 * OBJECT_NS + 4094 * EDGE_NS), "tree: the work is that of all objects and edges");
-    tap_ok(is(work.depth_ns, 11 * (OBJECT_NS + 2 * EDGE_NS) + OBJECT_NS), "the depth is a way from the root to a leaf");
-    tap_ok(is(node_bytes[0], 4095 * 64) && is(node_bytes[1], 0), "a graph that nobody's threads made is on the first node");
+    tap_ok(near(work.work_ns, 4095 * OBJECT_NS + 4094 * EDGE_NS), "tree: the work is that of all objects and edges");
+    tap_ok(near(work.depth_ns, 11 * (OBJECT_NS + 2 * EDGE_NS) + OBJECT_NS), "the depth is a way from the root to a leaf");
+    tap_ok(near(node_bytes[0], 4095 * 64) && near(node_bytes[1], 0), "a graph that nobody's threads made is on the first node");
 }
 
 /* 2^k pieces of 32 words: 2^(k+1) - 1 turns at the stack in all, and k + 1 on the way to each. */
@@ -51,12 +43,12 @@ static void test_star(void)
 {
     make_star(&graph, 4096);
     measure(0);
-    tap_ok(is(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + OBJECT_NS), "star: the array as a whole, then a point");
+    tap_ok(near(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + OBJECT_NS), "star: the array as a whole, then a point");
     make_star(&graph, 4096);
     measure(256);
-    tap_ok(is(work.depth_ns, 10 + 1 + 8 * 2 + 32 * (1 + EDGE_NS) + OBJECT_NS),
+    tap_ok(near(work.depth_ns, 10 + 1 + 8 * 2 + 32 * (1 + EDGE_NS) + OBJECT_NS),
            "in pieces: seven halvings, then one piece and a point");
-    tap_ok(is(work.work_ns, 10 + 1 + 255 * 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "splitting costs work");
+    tap_ok(near(work.work_ns, 10 + 1 + 255 * 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "splitting costs work");
     tap_ok(work.pieces == 128 + 4096 && work.largest == 32768, "128 pieces, and the points");
 }
 
@@ -71,18 +63,18 @@ static void test_procedure(void)
 {
     make_pushed_star();
     measure(256);
-    tap_ok(is(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS) && work.pieces == 1 + 4096,
+    tap_ok(near(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS) && work.pieces == 1 + 4096,
            "a procedure looks at all of its object at once");
     machine.cost.procedure_ns = 100;
     machine.cost.procedure_edge_ns = 7;
     make_pushed_star();
     measure(256);
-    tap_ok(is(work.work_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + 4096.0 * OBJECT_NS) &&
-               is(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + OBJECT_NS),
+    tap_ok(near(work.work_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + 4096.0 * OBJECT_NS) &&
+               near(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + OBJECT_NS),
            "and has its own costs, a call and each pointer that it pushes");
     make_star(&graph, 4096);
     measure(0);
-    tap_ok(is(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "which others do not have");
+    tap_ok(near(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "which others do not have");
     machine = plain_machine;
 }
 
@@ -100,7 +92,7 @@ static void test_shortest(void)
     draw_root(&d, 0);
     draw_end(&d, &graph);
     measure(256);
-    tap_ok(is(work.depth_ns, (OBJECT_NS + 2 * EDGE_NS) + 9 * (OBJECT_NS + EDGE_NS)),
+    tap_ok(near(work.depth_ns, (OBJECT_NS + 2 * EDGE_NS) + 9 * (OBJECT_NS + EDGE_NS)),
            "the end of a chain is reached by the straight way: what is deepest is its last but one");
 }
 
@@ -117,7 +109,7 @@ static void test_unreached(void)
     draw_root(&d, 0);
     draw_end(&d, &graph);
     measure(256);
-    tap_ok(work.objects == 2 && work.edges == 2 && is(work.work_ns, 2 * OBJECT_NS + 2 * EDGE_NS),
+    tap_ok(work.objects == 2 && work.edges == 2 && near(work.work_ns, 2 * OBJECT_NS + 2 * EDGE_NS),
            "what no root leads to is no work, and nothing is marked twice");
 }
 
@@ -132,9 +124,9 @@ static void test_pointer_free(void)
     make_chain(&graph, 1);
     graph.kind[1].scan = SGC_GRAPH_SCAN_NOTHING;
     measure(256);
-    tap_ok(work.objects == 1 && work.words == 0 && work.pieces == 0 && is(work.work_ns, 11),
+    tap_ok(work.objects == 1 && work.words == 0 && work.pieces == 0 && near(work.work_ns, 11),
            "an object without words is no piece of work");
-    tap_ok(is(cost_of(1024, false, 256).all_ns, 11), "such an object is marked only");
+    tap_ok(near(cost_of(1024, false, 256).all_ns, 11), "such an object is marked only");
     tap_ok(cost_of(256, true, 256).pieces == 1 && cost_of(257, true, 256).pieces == 2 && cost_of(1 << 20, true, 0).pieces == 1,
            "what is above the size is halved");
 }

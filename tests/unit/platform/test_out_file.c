@@ -6,20 +6,9 @@
 #include <fcntl.h>
 
 #include "tests/lib/child.h"
-#include "tests/lib/folder.h"
+#include "tests/lib/contents.h"
 
 static struct sgc_out_file file;
-
-static bool holds(const char *name, const char *text)
-{
-    char found[100] = "";
-    FILE *stream = fopen(folder_path(name), "r");
-    size_t count = stream != NULL ? fread(found, 1, sizeof found - 1, stream) : 0;
-
-    if (stream != NULL)
-        fclose(stream);
-    return stream != NULL && count == strlen(text) && strcmp(found, text) == 0;
-}
 
 static bool is_there(const char *name)
 {

@@ -34,11 +34,6 @@ static uint64_t seed = 1;
 static uintptr_t ids;
 static sgc_a32_t ending, assists;
 
-static uint32_t below(uint32_t n)
-{
-    return random_below(&seed, n);
-}
-
 static struct node *make(int depth)
 {
     struct node *n = GC_malloc(sizeof *n);
@@ -74,18 +69,18 @@ static struct node **place(int half, uint32_t depth)
     struct node **at = &root->child[half];
 
     for (; depth > 0; depth--)
-        at = &(*at)->child[below(2)];
+        at = &(*at)->child[random_below(&seed, 2)];
     return at;
 }
 
 static void change(void)
 {
-    uint32_t depth = below(DEPTH - 1);
+    uint32_t depth = random_below(&seed, DEPTH - 1);
     struct node **one = place(0, depth), **other = place(1, depth), *n = *one;
 
     *one = *other;
     *other = n;
-    *(uintptr_t *)GC_malloc(64 + below(500)) = 1;
+    *(uintptr_t *)GC_malloc(64 + random_below(&seed, 500)) = 1;
 }
 
 static void change_often(int times)

@@ -89,15 +89,12 @@ static int use_heap(void)
 static int fork_and(int (*body)(void))
 {
     pid_t child = fork();
-    int status = 0;
 
     if (child == 0) {
         alarm(20);
         _exit(white_lost_pages() != 0 ? 100 : body());
     }
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return 127;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return child_wait(child);
 }
 
 /* ---- simple cases ---------------------------------------------------------------------------------------- */
@@ -111,12 +108,9 @@ static int fork_again(void)
 
 static void test_simple(void)
 {
-    pthread_t thread;
-
     tap_ok(fork_and(use_heap) == 0, "a child allocates, collects and starts threads");
     tap_ok(fork_and(fork_again) == 0, "so does its own child");
-    thread = white_start(chain_in_thread, NULL);
-    white_join(thread);
+    white_join(white_start(chain_in_thread, NULL));
     tap_ok(fork_and(use_heap) == 0, "after a thread has ended in the parent, whose record is used again");
     tap_ok(use_heap() == 0, "and the parent goes on");
 }
@@ -182,12 +176,11 @@ static void fork_in_blocked_region(void *result)
 
 static void test_forking_threads(void)
 {
-    pthread_t thread = thread_start(fork_unregistered, NULL);
+    pthread_t thread;
 
-    white_join(thread);
+    white_join(thread_start(fork_unregistered, NULL));
     tap_ok(result_of_fork == 0, "a thread that is not registered forks (%d)", result_of_fork);
-    thread = white_start(fork_registered, NULL);
-    white_join(thread);
+    white_join(white_start(fork_registered, NULL));
     tap_ok(result_of_fork == 0, "a registered thread that is not the first (%d)", result_of_fork);
     result_of_fork = -1;
     sgc_a32_store(&storm_over, 0);
@@ -413,7 +406,7 @@ static void *fork_once(void *status)
 
     if (pid == 0)
         _exit(0);
-    waitpid(pid, status, 0);
+    *(int *)status = child_wait(pid);
     return NULL;
 }
 

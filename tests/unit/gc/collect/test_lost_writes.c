@@ -56,11 +56,6 @@ static GC_descr every_other_word;
 static sgc_a32_t cycles;
 static sgc_aw_t all_stored, all_by_kernel;
 
-static uint32_t below(struct worker *w, uint32_t n)
-{
-    return random_below(&w->random, n);
-}
-
 static struct token **place(const struct worker *w, uint32_t i)
 {
     const struct group *g = &w->group[i / PLACES];
@@ -72,7 +67,7 @@ static struct token **place(const struct worker *w, uint32_t i)
 
 static struct token *token_make(struct worker *w)
 {
-    uint32_t sort = below(w, 64);
+    uint32_t sort = random_below(&w->random, 64);
     struct token *t = sort == 0 ? GC_malloc(70000) : sort < 8 ? GC_malloc_atomic(sizeof *t + sort * 100) : GC_malloc(sizeof *t);
 
     t->id = w->next_id++;
@@ -114,7 +109,7 @@ static bool store_by_kernel(struct worker *w, struct token **to, struct token *t
     struct iovec from = { &t, sizeof t }, into = { to, sizeof *to };
     bool done = false;
 
-    switch (below(w, 3)) {
+    switch (random_below(&w->random, 3)) {
     case 0: done = write(w->pipe[1], &t, sizeof t) == sizeof t && read(w->pipe[0], to, sizeof *to) == sizeof *to; break;
     case 1: done = send(w->pair[1], &t, sizeof t, 0) == sizeof t && recv(w->pair[0], to, sizeof *to, 0) == sizeof *to; break;
     default: done = process_vm_writev(getpid(), &from, 1, &into, 1, 0) == sizeof t; break;
@@ -127,7 +122,7 @@ static bool store_by_kernel(struct worker *w, struct token **to, struct token *t
 
 static void store_somehow(struct worker *w, struct token **to, struct token *t)
 {
-    if (!w->kernel || below(w, KERNEL) != 0 || !store_by_kernel(w, to, t))
+    if (!w->kernel || random_below(&w->random, KERNEL) != 0 || !store_by_kernel(w, to, t))
         store(w, to, t);
 }
 
@@ -143,7 +138,7 @@ static struct token *look(struct worker *w, uint32_t i)
 
 static void exchange(struct worker *w)
 {
-    uint32_t a = below(w, ALL), b = below(w, ALL);
+    uint32_t a = random_below(&w->random, ALL), b = random_below(&w->random, ALL);
     struct token *first = look(w, a), *second = look(w, b);
     uintptr_t id = w->expected[a];
 
@@ -156,23 +151,23 @@ static void exchange(struct worker *w)
 /* For a while only a register, or this frame, holds it. */
 static void hold(struct worker *w)
 {
-    uint32_t a = below(w, ALL);
+    uint32_t a = random_below(&w->random, ALL);
     struct token *t = look(w, a);
 
     store(w, place(w, a), NULL);
-    for (uint32_t n = below(w, 8); n > 0; n--)
-        *(void *volatile *)GC_malloc(16 + below(w, 400)) = NULL;
+    for (uint32_t n = random_below(&w->random, 8); n > 0; n--)
+        *(void *volatile *)GC_malloc(16 + random_below(&w->random, 400)) = NULL;
     store_somehow(w, place(w, a), t);
 }
 
 static void renew(struct worker *w)
 {
-    uint32_t a = below(w, ALL);
+    uint32_t a = random_below(&w->random, ALL);
     struct token *old = look(w, a), *new = token_make(w);
 
     w->expected[a] = new->id;
     store_somehow(w, place(w, a), new);
-    if (below(w, 4) == 0)
+    if (random_below(&w->random, 4) == 0)
         GC_free(old);
 }
 
@@ -182,7 +177,7 @@ static struct group make_group(struct worker *w)
 {
     static const struct { size_t distance; uint32_t times; } sorts[] = { { 8, 40 }, { 16, 40 }, { 200, 20 }, { 20000, 10 },
                                                                         { 262144, 1 }, { 8, 10 } };
-    uint32_t n = below(w, 121), sort = 0;
+    uint32_t n = random_below(&w->random, 121), sort = 0;
     size_t bytes;
 
     for (; n >= sorts[sort].times; sort++)
@@ -202,7 +197,7 @@ static void set_group(struct worker *w, uint32_t g, struct group group)
 /* Its tokens move into new memory, one by one. */
 static void move_group(struct worker *w)
 {
-    uint32_t g = 3 * OWN_GROUPS + below(w, GROUPS - 3 * OWN_GROUPS);
+    uint32_t g = 3 * OWN_GROUPS + random_below(&w->random, GROUPS - 3 * OWN_GROUPS);
     struct group old = w->group[g], new = make_group(w);
 
     for (uint32_t i = 0; i < PLACES; i++) {
@@ -235,7 +230,7 @@ static void fill(struct worker *w, struct token **in_stack, uint32_t number)
 
 static void step(struct worker *w)
 {
-    uint32_t what = below(w, 1024);
+    uint32_t what = random_below(&w->random, 1024);
 
     if (what < 900)
         exchange(w);

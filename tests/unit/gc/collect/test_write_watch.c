@@ -12,11 +12,11 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #define GC_THREADS 1
 #define GC_NO_THREAD_REDIRECTS 1
 #include "tests/lib/failing_calls.h"
+#include "tests/lib/hostile.h"
 #include "tests/lib/moving.h"
 #include "tests/lib/refuse.h"
 
@@ -95,42 +95,6 @@ static bool barrier_refused(void)
     return refuse_in_all(SYS_membarrier, 0, MEMBARRIER_CMD_PRIVATE_EXPEDITED, EPERM);
 }
 
-enum { FD_MAX = 512 };
-
-static bool was_open[FD_MAX];
-static int theirs;
-static const char text[] = "the program's own";
-
-/* Daemons close all descriptors; what they open then has the numbers of ours. */
-static bool replace_descriptors(void)
-{
-    char path[] = "/tmp/test_write_watch_XXXXXX";
-
-    for (int n = 3; n < FD_MAX; n++)
-        was_open[n] = close(n) == 0;
-    theirs = mkstemp(path);
-    unlink(path);
-    if (theirs < 0 || write(theirs, text, sizeof text) != sizeof text)
-        return false;
-    for (int n = 3; n < FD_MAX; n++)
-        if (was_open[n] && n != theirs)
-            dup2(theirs, n);
-    return true;
-}
-
-static bool theirs_untouched(void)
-{
-    char now[2 * sizeof text];
-    struct stat own, other;
-
-    if (fstat(theirs, &own) != 0)
-        return false;
-    for (int n = 3; n < FD_MAX; n++)
-        if (was_open[n] && (fstat(n, &other) != 0 || other.st_ino != own.st_ino))
-            return false;
-    return pread(theirs, now, sizeof now, 0) == sizeof text && memcmp(now, text, sizeof text) == 0;
-}
-
 /* All would go on without, with everything written. */
 static bool has_userfaultfd(void)
 {
@@ -152,11 +116,10 @@ static bool has_userfaultfd(void)
 static bool fork_works(enum mode mode, bool (*as_well)(void))
 {
     pid_t child = fork();
-    int status;
 
     if (child == 0)
         _exit(end(mode) == 0 && as_well() ? 0 : 1);
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    return child_wait(child) == 0;
 }
 
 static int descriptors(bool in_the_middle)
@@ -330,15 +293,13 @@ static void *open_and_close(void *arg)
 static int reopened_in_child(void)
 {
     pid_t child = fork();
-    int status = 1;
 
     if (child == 0) {
         alarm(20);
         sgc_watch_after_fork();
         _exit(sgc_watch_open(false) != SGC_WATCH_OPEN);
     }
-    waitpid(child, &status, 0);
-    return status;
+    return child_wait(child);
 }
 
 /* Nobody else uses the watch, since collections stop the program. */

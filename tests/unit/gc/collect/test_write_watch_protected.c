@@ -9,18 +9,9 @@
 #include <ucontext.h>
 
 #include "tests/lib/failing_calls.h"
+#include "tests/lib/hostile.h"
 #include "tests/lib/moving.h"
 #include "tests/lib/random.h"
-
-static bool use_up_mappings(void)
-{
-    int count = 0;
-
-    while (count < 200000 && mmap(NULL, 4096, count % 2 != 0 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
-           MAP_FAILED)
-        count++;
-    return count < 200000;
-}
 
 static sgc_a32_t warnings;
 

@@ -169,8 +169,7 @@ static void check_threads(void)
 
     sgc_listener_add(&stays);
     for (int i = 0; i < 4; i++)
-        if (pthread_create(&threads[i], NULL, i < 2 ? fire_events : change_listeners, &changing[i & 1]) != 0)
-            tap_bail("no threads");
+        threads[i] = thread_start(i < 2 ? fire_events : change_listeners, &changing[i & 1]);
     threads_join(threads, 4);
     tap_ok(sgc_aw_load(&seen[0]) == 2 * EVENTS, "a listener misses no event while others come and go");
     tap_ok(sgc_aw_load(&seen[1]) <= 4 * (uintptr_t)EVENTS, "those see no event more than once each");

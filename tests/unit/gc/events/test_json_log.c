@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/mount.h>
 
@@ -13,22 +12,10 @@
 #include "gc/config/option_set.h"
 #include "gc/events/stats.h"
 #include "tests/lib/child.h"
-#include "tests/lib/folder.h"
+#include "tests/lib/contents.h"
+#include "tests/lib/threads.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------------ */
-
-static const char *contents(const char *name)
-{
-    static char text[65536];
-    FILE *file = fopen(folder_path(name), "r");
-
-    text[0] = '\0';
-    if (file != NULL) {
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-    }
-    return text;
-}
 
 /* Starts logging with these values of SGC_LOG_JSON and GC_LOG_FILE (NULL: not set); returns what was said. */
 static const char *start(const char *json, const char *text)
@@ -387,13 +374,10 @@ static void *log_cancelled(void *reached)
 static void check_cancelled(void)
 {
     bool reached = false;
-    pthread_t thread;
     void *result = NULL;
 
     start(folder_path("cancelled.json"), NULL);
-    if (pthread_create(&thread, NULL, log_cancelled, &reached) != 0)
-        tap_bail("no threads");
-    pthread_join(thread, &result);
+    pthread_join(thread_start(log_cancelled, &reached), &result);
     tap_ok(reached && result == PTHREAD_CANCELED && capture_count(contents("cancelled.json"), "\n") == 1,
            "a cancelled thread finishes its line and ends later");
 }

@@ -210,8 +210,7 @@ static void check_threads(void)
     sgc_stats_get(&before);
     sgc_a32_store(&writing, 1);
     for (int i = 0; i < 3; i++)
-        if (pthread_create(&threads[i], NULL, i == 0 ? write_cycles : count_memory, NULL) != 0)
-            tap_bail("no threads");
+        threads[i] = thread_start(i == 0 ? write_cycles : count_memory, NULL);
     while (sgc_a32_load_acq(&writing)) {
         sgc_stats_get(&totals);
         right &= consistent(&totals.cycle, &before.cycle);

@@ -5,17 +5,12 @@
  */
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/pause_rules.h"
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
 #define MB ((size_t)1 << 20)
 
 static uint64_t state = 1;
-
-static uint64_t random_below(uint64_t n)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 20) % n;
-}
 
 /* ---- the rules ---- */
 
@@ -25,9 +20,9 @@ enum { CASES = 20000 };
 static bool is_monotonic(void)
 {
     for (int i = 0; i < CASES; i++) {
-        size_t room = 1 + random_below(1000 * MB), expected = 1 + random_below(1000 * MB);
-        size_t allocated = random_below(2 * room), marked = random_below(2 * expected);
-        size_t more = allocated + random_below(room), less = marked / (1 + random_below(4));
+        size_t room = 1 + random_word(&state) % (1000 * MB), expected = 1 + random_word(&state) % (1000 * MB);
+        size_t allocated = random_word(&state) % (2 * room), marked = random_word(&state) % (2 * expected);
+        size_t more = allocated + random_word(&state) % room, less = marked / (1 + random_word(&state) % 4);
 
         if (sgc_pause_behind(allocated, room, marked, expected) && !sgc_pause_behind(more, room, less, expected))
             return false;
@@ -39,8 +34,8 @@ static bool is_monotonic(void)
 static bool leaves_room(void)
 {
     for (int i = 0; i < CASES; i++) {
-        size_t room = 1000 + random_below(1000 * MB), expected = 1 + random_below(1000 * MB);
-        size_t allocated = random_below(2 * room), marked = random_below(expected);
+        size_t room = 1000 + random_word(&state) % (1000 * MB), expected = 1 + random_word(&state) % (1000 * MB);
+        size_t allocated = random_word(&state) % (2 * room), marked = random_word(&state) % expected;
 
         if (!sgc_pause_behind(allocated, room, marked, expected) &&
             allocated > room / 100 * SGC_MARK_PART + room / SGC_ASSIST_SLACK + 1)

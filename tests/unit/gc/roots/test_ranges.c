@@ -7,6 +7,7 @@
 
 #include "gc/roots/ranges.h"
 #include "tests/lib/child.h"
+#include "tests/lib/random.h"
 
 enum { SPACE = 400 };
 
@@ -37,13 +38,7 @@ static void test_set(void)
     tap_ok(set.count == 0 && !sgc_ranges_contain(&set, 150), "cleared");
 }
 
-static unsigned seed = 12345;
-
-static unsigned next_random(void)
-{
-    seed = seed * 1103515245 + 12345;
-    return seed >> 16;
-}
+static uint64_t seed = 12345;
 
 static bool same_as_table(const struct sgc_ranges *set, const char table[SPACE])
 {
@@ -65,8 +60,8 @@ static void test_random_sets(void)
         char table[SPACE] = { 0 };
 
         for (int i = 0; i < 40; i++) {
-            uintptr_t lo = next_random() % (SPACE - 1);
-            uintptr_t hi = lo + 1 + next_random() % (round % 2 ? 8 : SPACE - 1 - lo);
+            uintptr_t lo = random_word(&seed) % (SPACE - 1);
+            uintptr_t hi = lo + 1 + random_word(&seed) % (round % 2 ? 8 : SPACE - 1 - lo);
 
             hi = hi > SPACE ? SPACE : hi;
             sgc_ranges_add(&set, range(lo, hi));
@@ -149,10 +144,10 @@ static void test_random_lists(void)
         struct model model = { { 0 } };
 
         for (int i = 0; i < 200; i++) {
-            uintptr_t lo = next_random() % (SPACE - 1);
-            uintptr_t hi = lo + 1 + next_random() % (round % 2 ? 8 : SPACE - 1 - lo);
+            uintptr_t lo = random_word(&seed) % (SPACE - 1);
+            uintptr_t hi = lo + 1 + random_word(&seed) % (round % 2 ? 8 : SPACE - 1 - lo);
             struct sgc_range r = range(lo, hi > SPACE ? SPACE : hi);
-            bool drops = next_random() % 8 < (unsigned)(i / 20 % 2 ? 6 : 2);
+            bool drops = random_word(&seed) % 8 < (unsigned)(i / 20 % 2 ? 6 : 2);
 
             (drops ? model_drop : model_add)(&model, r);
             if (drops)

@@ -216,13 +216,6 @@ static void *client(void *cpus)
     return NULL;
 }
 
-static int wait_child(pid_t child)
-{
-    int status = -1;
-
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-}
-
 /* By itself, on two nodes; the child of a fork does the same anew. */
 static int two_nodes(void)
 {
@@ -251,7 +244,7 @@ static int two_nodes(void)
         _exit(CPU_EQUAL(&now, &before) && alternate(&before, 3) ? 0 : 1);
     }
     before = own_cpus();
-    return wait_child(child) == 0 && CPU_EQUAL(&before, &clients) ? 0 : 3;
+    return child_wait(child) == 0 && CPU_EQUAL(&before, &clients) ? 0 : 3;
 }
 
 static int service_thread(void)

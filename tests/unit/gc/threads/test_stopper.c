@@ -35,14 +35,15 @@ static void *hear_later(void *unused)
     return unused;
 }
 
-static pthread_t start_deaf(void)
+/* Such a thread, or another that says when it is ready. */
+static pthread_t start_ready(void (*body)(void *))
 {
     pthread_t thread;
 
     sgc_a32_store(&deaf_ready, 0);
     sgc_a32_store(&deaf_may_hear, 0);
     sgc_a32_store(&deaf_may_end, 0);
-    thread = white_start(be_deaf, NULL);
+    thread = white_start(body, NULL);
     white_reached(&deaf_ready, 1);
     return thread;
 }
@@ -73,7 +74,7 @@ static int signal_to_send;
 static int collect_with_deaf(void)
 {
     white_init();
-    start_deaf();
+    start_ready(be_deaf);
     start_aside(send_later, &signal_to_send);
     white_collect();
     sgc_sleep_ns(100 * WHITE_MS);
@@ -99,8 +100,7 @@ static void use_queue(void)
     snprintf(number, sizeof number, "%d", SIGRTMIN + 3);
     setenv("SGC_SUSPEND_SIGNAL", number, 1);
     white_init();
-    white_start(wait_registered, NULL);
-    white_reached(&deaf_ready, 1);
+    start_ready(wait_registered);
     set_queue(0);
 }
 
@@ -180,8 +180,7 @@ static int lose_nothing(void)
 
     white_init();
     sgc_options.stop_warn_ms = 20;
-    thread = white_start(hold_object, NULL);
-    white_reached(&deaf_ready, 1);
+    thread = start_ready(hold_object);
     if (!refuse_call(SYS_tgkill))
         return CHILD_SKIPS;
     capture_begin();
@@ -231,7 +230,7 @@ static void on_signal(TEST_UNUSED int signal)
 static void check_handler(void)
 {
     static int interrupt = SIGINT;
-    pthread_t deaf = start_deaf(), sender;
+    pthread_t deaf = start_ready(be_deaf), sender;
     uint64_t began = sgc_clock_ns();
     enum sgc_collect_result result;
     const char *text;
@@ -254,7 +253,7 @@ static void check_handler(void)
 static void check_external(void)
 {
     static int interrupt = SIGINT;
-    pthread_t deaf = start_deaf(), sender, hearer;
+    pthread_t deaf = start_ready(be_deaf), sender, hearer;
     bool stopped;
 
     sgc_a32_store(&handled, 0);
@@ -287,8 +286,7 @@ static int collect_beside(void (*handler)(int), size_t wanted)
     size_t said;
 
     white_init();
-    thread = white_start(live_on, NULL);
-    white_reached(&deaf_ready, 1);
+    thread = start_ready(live_on);
     capture_begin();
     for (int i = 0; i < 3; i++) {
         signal(sgc_options.suspend_signal, handler);
@@ -319,7 +317,7 @@ static void check_left_pending(void)
     sigaddset(&terminate, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &terminate, &saved);
     raise(SIGTERM);
-    deaf = start_deaf();
+    deaf = start_ready(be_deaf);
     first = white_collect();
     hearer = start_aside(hear_later, NULL);
     second = white_collect();

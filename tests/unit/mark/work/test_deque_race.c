@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "platform/platform.h"
+#include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 
 enum { THREADS = 4, PIECES = 20000, KEY = 0x5A5A5 };
@@ -27,14 +28,6 @@ static sgc_a32_t over;                  /* the second play's owner is through */
 static enum sgc_steal how;
 static uint64_t deadline;
 static size_t rounds;
-
-static uint32_t next_random(uint32_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 17;
-    *random ^= *random << 5;
-    return *random;
-}
 
 /* Makes a piece; false if there were enough. */
 static bool make(struct sgc_deque *d)
@@ -68,9 +61,9 @@ static bool is_late(void)
 }
 
 /* Tries each of the others once. */
-static bool steal(size_t self, uint32_t *random)
+static bool steal(size_t self, uint64_t *random)
 {
-    size_t from = next_random(random);
+    size_t from = random_word(random) % THREADS;
 
     for (size_t i = 0; i < THREADS; i++) {
         struct sgc_deque *victim = &deques[(from + i) % THREADS];
@@ -92,7 +85,7 @@ static bool steal(size_t self, uint32_t *random)
 static void *play_team(void *arg)
 {
     size_t self = (size_t)(uintptr_t)arg;
-    uint32_t random = (uint32_t)(self + 1) * 2654435761u + (uint32_t)rounds;
+    uint64_t random = (self + 1) * UINT64_C(2654435761) + rounds;
     struct sgc_deque *d = &deques[self];
     struct sgc_work work;
 
@@ -102,7 +95,7 @@ static void *play_team(void *arg)
                 sgc_yield();
             continue;
         }
-        for (uint32_t n = next_random(&random) % 3; n > 0 && make(d); n--)
+        for (uint32_t n = random_below(&random, 3); n > 0 && make(d); n--)
             continue;
         do_piece(work);
         sgc_aw_add_relaxed(&shared, sgc_deque_share(d));
@@ -136,13 +129,13 @@ static void drop(struct sgc_deque *d)
 
 static void own(struct sgc_deque *d)
 {
-    uint32_t random = (uint32_t)rounds * 2654435761u + 1;
+    uint64_t random = rounds * UINT64_C(2654435761) + 1;
 
     while (sgc_aw_load(&made) < PIECES) {
-        for (uint32_t n = next_random(&random) % 8; n > 0; n--)
+        for (uint32_t n = random_below(&random, 8); n > 0; n--)
             make(d);
         sgc_aw_add_relaxed(&shared, sgc_deque_share(d));
-        pop_some(d, next_random(&random) % 10);
+        pop_some(d, random_below(&random, 10));
         if (random % 64 == 0)
             drop(d);
     }

@@ -82,11 +82,10 @@ static void on_trap(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *c
     siglongjmp(way_out, 1);
 }
 
-static void install_trap(bool altstack)
+static void install_trap(void (*handler)(int signal, siginfo_t *info, void *context), bool altstack)
 {
-    struct sigaction action = { .sa_sigaction = on_trap };
+    struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | (altstack ? SA_ONSTACK : 0) };
 
-    action.sa_flags = SA_SIGINFO | (altstack ? SA_ONSTACK : 0);
     sigaction(SIGTRAP, &action, NULL);
 }
 
@@ -112,6 +111,16 @@ static long used_up;            /* bins with nothing but a page between whose ob
 static void allocate_one(size_t bytes)
 {
     keep(sgc_allocate(bytes, WHITE_KIND), bytes);
+}
+
+/* For handlers that do something at instruction `at`, and go on. */
+static void allocate_trapped(size_t bytes, long at)
+{
+    step = 0;
+    jump_at = at;
+    trap_on();
+    allocate_one(bytes);
+    trap_off();
 }
 
 static void allocate_batch(size_t bytes)
@@ -263,21 +272,16 @@ static void on_trap_ask(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, TES
 
 static void test_stopped_between(void)
 {
-    struct sigaction action = { .sa_sigaction = on_trap_ask, .sa_flags = SA_SIGINFO };
     bool zero = true;
     long at;
 
-    sigaction(SIGTRAP, &action, NULL);
+    install_trap(on_trap_ask, false);
     step = 1;
     for (at = 1; zero && at < 1000 && step >= at - 1; at++) {
         size_t bytes = sizes[at % (SIZES - 1)];
 
         make_holes(bytes);
-        step = 0;
-        jump_at = at;
-        trap_on();
-        allocate_one(bytes);
-        trap_off();
+        allocate_trapped(bytes, at);
         found_by_handler();
         zero = allocate_some(bytes, 20);
         if (at % 16 == 0)
@@ -290,14 +294,14 @@ static void test_every_instruction(void)
 {
     pthread_t collector;
 
-    install_trap(false);
+    install_trap(on_trap, false);
     step_through("from its own stack", false);
     collector = white_start(collect_when_asked, NULL);
     step_through("from its own stack, found by the suspend handler", true);
-    install_trap(true);
+    install_trap(on_trap, true);
     step_through("from an alternate stack, found by the suspend handler", true);
     test_stopped_between();
-    install_trap(true);
+    install_trap(on_trap, true);
     sgc_a32_store_rel(&ending, 1);
     white_join(collector);
     step_through("from an alternate stack", false);
@@ -316,17 +320,9 @@ static bool use_altstack;
 
 static int allocate_in_handler(void)
 {
-    struct sigaction action = { .sa_sigaction = on_trap_allocate, .sa_flags = SA_SIGINFO };
-
-    if (use_altstack)
-        action.sa_flags |= SA_ONSTACK;
-    sigaction(SIGTRAP, &action, NULL);
+    install_trap(on_trap_allocate, use_altstack);
     allocate_one(24);           /* nothing remains of a section that was left before */
-    step = 0;
-    jump_at = 3;
-    trap_on();
-    allocate_one(24);
-    trap_off();
+    allocate_trapped(24, 3);
     return 0;
 }
 
@@ -436,14 +432,8 @@ static void on_trap_wait(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, TE
 
 TEST_NOINLINE static void interrupted_allocation(TEST_UNUSED const char *where)
 {
-    struct sigaction action = { .sa_sigaction = on_trap_wait, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-
-    sigaction(SIGTRAP, &action, NULL);
-    step = 0;
-    jump_at = 4;
-    trap_on();
-    allocate_one(24);
-    trap_off();
+    install_trap(on_trap_wait, true);
+    allocate_trapped(24, 4);
 }
 
 static void collect_beside_handler(TEST_UNUSED void *unused)

@@ -11,10 +11,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "platform/platform.h"
 #include "tests/lib/child.h"
+#include "tests/lib/hostile.h"
 #include "tests/lib/random.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
@@ -324,52 +324,15 @@ static int close_descriptors(void)
 
 /* ---- descriptors that are the program's by now ---- */
 
-enum { FD_MAX = 512 };
-
-static bool was_open[FD_MAX];
-
-/* Closes all there are from 3 on, and opens each number again as a file with known contents. */
-static int replace_descriptors(const char *text)
-{
-    char path[] = "/tmp/test_written_XXXXXX";
-    int fd, length = (int)strlen(text);
-
-    for (int n = 3; n < FD_MAX; n++)
-        was_open[n] = fcntl(n, F_GETFD) >= 0 && close(n) == 0;
-    fd = mkstemp(path);
-    unlink(path);
-    if (fd < 0 || write(fd, text, (size_t)length) != length)
-        return -1;
-    for (int n = 3; n < FD_MAX; n++)
-        if (was_open[n] && n != fd)
-            dup2(fd, n);
-    return fd;
-}
-
-static bool still_theirs(int fd, const char *text)
-{
-    char now[64] = "";
-    struct stat status;
-
-    for (int n = 3; n < FD_MAX; n++)
-        if (was_open[n] && fcntl(n, F_GETFD) < 0)
-            return false;
-    return pread(fd, now, sizeof now - 1, 0) == (ssize_t)strlen(text) && strcmp(now, text) == 0 &&
-           fstat(fd, &status) == 0 && status.st_size == (off_t)strlen(text);
-}
-
 /* Whether or not the system does what the source is for. */
 static int descriptors_reused(void)
 {
-    static const char text[] = "the program's own\n";
     struct sgc_written_refusal why;
-    int fd;
 
     if (!source->open(page_at(0), page_at(PAGES), &why))
         return CHILD_SKIPS;
     source->arm(page_at(0), page_at(PAGES));
-    fd = replace_descriptors(text);
-    if (fd < 0)
+    if (!replace_descriptors())
         return CHILD_SKIPS;
     store(9);
     if (count_dirty(0, PAGES, false) != PAGES || count_dirty(0, PAGES, true) != PAGES)
@@ -377,7 +340,7 @@ static int descriptors_reused(void)
     if (source->arm(page_at(0), page_at(PAGES)))
         return 2;
     source->close();
-    return still_theirs(fd, text) ? 0 : 3;
+    return theirs_untouched() ? 0 : 3;
 }
 
 static void test_descriptors_reused(void)

@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/failing_calls.h"
+#include "tests/lib/random.h"
 #include "tests/lib/sanitized.h"
 
 enum { PAGES = 192, WORDS = PAGES / 64, STEPS = 120, CALLS_MAX = 2000 };
@@ -24,12 +25,6 @@ static size_t page_bytes;
 static char *memory;
 static bool written[PAGES];             /* or never armed */
 static uint64_t seed;
-
-static size_t random_below(size_t bound)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(seed >> 33) % bound;
-}
 
 static uintptr_t page_at(size_t n)
 {
@@ -46,7 +41,8 @@ static bool collect(bool rearm)
 {
     uint64_t bits[WORDS] = { 0 };
     bool all = rearm && source->arms_all, good = true;
-    size_t from = all ? 0 : random_below(PAGES), to = all ? PAGES : from + 1 + random_below(PAGES - from);
+    size_t from = all ? 0 : random_below(&seed, PAGES);
+    size_t to = all ? PAGES : from + 1 + random_below(&seed, (uint32_t)(PAGES - from));
 
     source->collect(page_at(from), page_at(to), rearm, bits);
     for (size_t n = from; n < to; n++) {
@@ -63,9 +59,9 @@ static int work(void)
     source->arm(page_at(0), page_at(PAGES));
     memset(written, 0, sizeof written);
     for (int i = 0; i < STEPS; i++)
-        if (random_below(5) != 0)
-            store(random_below(PAGES));
-        else if (!collect(random_below(2) != 0))
+        if (random_below(&seed, 5) != 0)
+            store(random_below(&seed, PAGES));
+        else if (!collect(random_below(&seed, 2) != 0))
             return 1;
     if (source->rest != NULL)
         source->rest();
