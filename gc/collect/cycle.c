@@ -53,7 +53,7 @@ static bool phase_stop(struct sgc_cycle *c)
 
 static bool phase_resume(struct sgc_cycle *c)
 {
-    SGC_EVENT(flipped, &c->record);
+    sgc_cycle_event(SGC_ON_FLIPPED, &c->record);
     sgc_world_resume(c->self);
     return true;
 }
@@ -77,7 +77,7 @@ static void retire_caches(void)
 static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
-    SGC_EVENT(stopped, &c->record);
+    sgc_cycle_event(SGC_ON_STOPPED, &c->record);
     retire_caches();
     c->record.heap.live_bytes_before = sgc_counts_live() + sgc_counts_allocated_since();
     sgc_torture_check();
@@ -150,7 +150,7 @@ static bool phase_roots(struct sgc_cycle *c)
 
 static bool phase_mark(struct sgc_cycle *c)
 {
-    SGC_EVENT(roots_done, &c->record);
+    sgc_cycle_event(SGC_ON_ROOTS_DONE, &c->record);
     c->complete = sgc_team_mark(&c->team, c->stop);
     return true;
 }
@@ -250,7 +250,7 @@ static bool phase_marked(struct sgc_cycle *c)
 {
     sgc_team_totals(&c->team, &c->totals);
     c->record.complete = c->complete;
-    SGC_EVENT(marked, &c->record);
+    sgc_cycle_event(SGC_ON_MARKED, &c->record);
     return true;
 }
 
@@ -388,7 +388,7 @@ void sgc_cycle_open(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
     c->self = self, c->stop = stop, c->from = from;
     c->stops = 0;
     sgc_cycle_begin(&c->record, sgc_cycles_finished() + 1, reason);
-    SGC_EVENT(cycle_start, &c->record);
+    sgc_cycle_event(SGC_ON_CYCLE_START, &c->record);
     sgc_finalization_before(sgc_client_hooks.toggle());
     clear_before();
 }
@@ -403,15 +403,15 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, const struct sgc
     c->markers = markers;
     c->rows = rows;
     sgc_helpers_start(&c->team, markers);
-    SGC_EVENT(stop_requested, &c->record);
+    sgc_cycle_event(SGC_ON_STOP_REQUESTED, &c->record);
     sgc_client_hooks.before(self);      /* listeners may set a hook */
     stop_and_run(c);
     if (!c->stopped) {
-        SGC_EVENT(stop_failed, &c->record);
+        sgc_cycle_event(SGC_ON_STOP_FAILED, &c->record);
         report_unknown_stack();
         return false;
     }
-    SGC_EVENT(resumed, &c->record);
+    sgc_cycle_event(SGC_ON_RESUMED, &c->record);
     sgc_client_hooks.after();
     sgc_roots_find_other_collector();
     sgc_report_faults();
@@ -429,5 +429,5 @@ void sgc_cycle_close(void)
     sgc_concurrent_pace_fill(&c->record);
     sgc_cycle_finish(&c->record);
     sgc_aw_store(&sgc_client_gc_no, c->record.cycle);
-    SGC_EVENT(cycle_end, &c->record);
+    sgc_cycle_event(SGC_ON_CYCLE_END, &c->record);
 }
