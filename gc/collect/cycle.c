@@ -17,7 +17,6 @@
 #include "gc/collect/helpers.h"
 #include "gc/collect/torture.h"
 #include "gc/config/public_vars.h"
-#include "gc/finalize/disclaim.h"
 #include "gc/finalize/rounds.h"
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
@@ -53,7 +52,7 @@ static bool phase_stop(struct sgc_cycle *c)
 
 static bool phase_resume(struct sgc_cycle *c)
 {
-    sgc_cycle_event(SGC_ON_FLIPPED, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_FLIPPED);
     sgc_world_resume(c->self);
     return true;
 }
@@ -77,7 +76,7 @@ static void retire_caches(void)
 static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
-    sgc_cycle_event(SGC_ON_STOPPED, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_STOPPED);
     retire_caches();
     c->record.heap.live_bytes_before = sgc_counts_live() + sgc_counts_allocated_since();
     sgc_torture_check();
@@ -150,7 +149,7 @@ static bool phase_roots(struct sgc_cycle *c)
 
 static bool phase_mark(struct sgc_cycle *c)
 {
-    sgc_cycle_event(SGC_ON_ROOTS_DONE, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_ROOTS_DONE);
     c->complete = sgc_team_mark(&c->team, c->stop);
     return true;
 }
@@ -164,9 +163,11 @@ static bool phase_rescan(struct sgc_cycle *c)
 /* All that is reachable without the layer on top is marked; now what it keeps. */
 static void mark_for_upper(struct sgc_team *team)
 {
-    if (!sgc_upper_marks())
+    const struct sgc_upper *upper = sgc_upper();
+
+    if (upper == NULL || upper->mark == NULL)
         return;
-    sgc_upper()->mark(team);
+    upper->mark(team);
     sgc_team_rescan(team, NULL);
 }
 
@@ -174,9 +175,7 @@ static bool phase_finalize(struct sgc_cycle *c)
 {
     if (c->complete) {
         mark_for_upper(&c->team);
-        sgc_disclaim_keep(&c->team);
-        sgc_finalization_mark(&c->team, sgc_client_hooks.await());
-        sgc_disclaim_mark(&c->team);
+        c->record.marked.finalizable_bytes = sgc_finalization_mark(&c->team);
     } else {
         sgc_team_abandon(&c->team);
         sgc_clear_again();
@@ -221,7 +220,6 @@ static void fill_record(struct sgc_cycle *c)
     r->marked.objects = m->objects;
     r->marked.bytes = r->heap.live_bytes_after = m->bytes;
     r->marked.pointer_free_bytes = m->pointer_free;
-    sgc_finalization_fill(r);
     if (r->marked.finalizable_bytes > r->marked.bytes)
         r->marked.finalizable_bytes = r->marked.bytes;
     r->marked.rescans = m->rescans;
@@ -250,7 +248,7 @@ static bool phase_marked(struct sgc_cycle *c)
 {
     sgc_team_totals(&c->team, &c->totals);
     c->record.complete = c->complete;
-    sgc_cycle_event(SGC_ON_MARKED, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_MARKED);
     return true;
 }
 
@@ -388,8 +386,8 @@ void sgc_cycle_open(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
     c->self = self, c->stop = stop, c->from = from;
     c->stops = 0;
     sgc_cycle_begin(&c->record, sgc_cycles_finished() + 1, reason);
-    sgc_cycle_event(SGC_ON_CYCLE_START, &c->record);
-    sgc_finalization_before(sgc_client_hooks.toggle());
+    sgc_cycle_event(&c->record, SGC_ON_CYCLE_START);
+    sgc_finalization_before(sgc_client_hooks.toggle);
     clear_before();
 }
 
@@ -403,15 +401,15 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, const struct sgc
     c->markers = markers;
     c->rows = rows;
     sgc_helpers_start(&c->team, markers);
-    sgc_cycle_event(SGC_ON_STOP_REQUESTED, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_STOP_REQUESTED);
     sgc_client_hooks.before(self);      /* listeners may set a hook */
     stop_and_run(c);
     if (!c->stopped) {
-        sgc_cycle_event(SGC_ON_STOP_FAILED, &c->record);
+        sgc_cycle_event(&c->record, SGC_ON_STOP_FAILED);
         report_unknown_stack();
         return false;
     }
-    sgc_cycle_event(SGC_ON_RESUMED, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_RESUMED);
     sgc_client_hooks.after();
     sgc_roots_find_other_collector();
     sgc_report_faults();
@@ -429,5 +427,5 @@ void sgc_cycle_close(void)
     sgc_concurrent_pace_fill(&c->record);
     sgc_cycle_finish(&c->record);
     sgc_aw_store(&sgc_client_gc_no, c->record.cycle);
-    sgc_cycle_event(SGC_ON_CYCLE_END, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_CYCLE_END);
 }

@@ -95,7 +95,7 @@ static bool attempt_mark(struct sgc_cycle *c)
     size_t pages = 0;
     bool rescanned = c->stops != 0 && sgc_watch_rescan(&c->team, false, is_over, &pages);
 
-    sgc_cycle_event(SGC_ON_ROOTS_DONE, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_ROOTS_DONE);
     c->record.concurrent.written_pages = pages;
     c->complete = rescanned && (c->deadline == UINT64_MAX || sgc_team_go_on_flagged(&c->team, is_over, NULL));
     return true;
@@ -115,7 +115,7 @@ static bool commit_mark(struct sgc_cycle *c)
 
 static bool release_program(struct sgc_cycle *c)
 {
-    sgc_cycle_event(SGC_ON_MARKED, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_MARKED);
     sgc_team_program_runs(&c->team);
     sgc_a32_store_rel(&c->state, SGC_CYCLE_RUNS);
     c->record.concurrent.another_stop = true;

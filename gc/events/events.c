@@ -68,7 +68,7 @@ const struct sgc_listener *sgc_listener_next(uint32_t *walk)
     return (const struct sgc_listener *)sgc_aw_load_acq(&sgc_listeners.slot[i]);
 }
 
-void sgc_cycle_event(enum sgc_cycle_event event, const struct sgc_cycle_record *record)
+void sgc_cycle_event(const struct sgc_cycle_record *record, enum sgc_cycle_event event)
 {
     sgc_assert(sgc_cycle_ok(record));
     switch (event) {

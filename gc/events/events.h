@@ -257,6 +257,6 @@ enum sgc_cycle_event {
 };
 
 /* Calls every listener.  On the collecting thread, as the member says. */
-void sgc_cycle_event(enum sgc_cycle_event event, const struct sgc_cycle_record *record);
+void sgc_cycle_event(const struct sgc_cycle_record *record, enum sgc_cycle_event event);
 
 #endif
