@@ -201,10 +201,11 @@ static void fill_page_figures(struct sgc_cycle_record *r)
     struct sgc_page_figures f;
 
     sgc_policy_figures(&f);
+    r->heap.bytes = f.heap_bytes;
     r->pages.consumed_max = f.max_consumed;
     for (int i = 0; i < SGC_SOURCES; i++)
         r->pages.taken += f.taken[i];
-    r->pages.fresh = sgc_pages_fresh(&f);
+    r->pages.fresh = f.fresh;
     r->pages.remote = f.remote;
     r->pages.foreign = f.foreign;
     r->pages.far = f.far;
@@ -228,11 +229,10 @@ static void fill_record(struct sgc_cycle *c)
     r->marked.steals = m->steals;
     r->marked.stolen = m->stolen;
     r->marked.steals_far = m->steals_far;
-    r->heap.bytes = sgc_pool_heap_bytes();
+    fill_page_figures(r);
     r->heap.returned_bytes = returned - c->returned;
     c->returned = returned;
     r->heap.free_bytes = r->heap.bytes > m->bytes ? r->heap.bytes - m->bytes : 0;
-    fill_page_figures(r);
 }
 
 /* Objects that were freed after they were marked; whether they had pointers is not known. */
