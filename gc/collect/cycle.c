@@ -8,7 +8,6 @@
 
 #include "alloc/marking.h"
 #include "alloc/page_supply.h"
-#include "alloc/pages/dangling.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/pages/survival.h"
@@ -18,7 +17,6 @@
 #include "gc/collect/torture.h"
 #include "gc/config/public_vars.h"
 #include "gc/finalize/rounds.h"
-#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
@@ -60,8 +58,8 @@ static bool phase_resume(struct sgc_cycle *c)
 /* ---- before the mark ---- */
 
 /* All caches are given up, so that exactly the allocated objects look allocated; their counts are
- * taken over first.  World stopped. */
-static void retire_caches(void)
+ * taken over first.  The bytes of these objects.  World stopped. */
+static size_t retire_caches(void)
 {
     size_t unused = 0;
 
@@ -69,7 +67,7 @@ static void retire_caches(void)
     sgc_counts_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         unused += sgc_cache_retire(&m->cache);
-    sgc_counts_unused(unused);
+    return sgc_counts_retired(unused);
 }
 
 /* Nothing changes from here to the mark, but by the program's hook that pushes roots. */
@@ -77,11 +75,9 @@ static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
     sgc_cycle_event(&c->record, SGC_ON_STOPPED);
-    retire_caches();
-    c->record.heap.live_bytes_before = sgc_counts_live() + sgc_counts_allocated_since();
+    c->record.heap.live_bytes_before = retire_caches();
     sgc_torture_check();
     if (c->stops == 0) {
-        sgc_dangling_end();
         sgc_survival_begin();
         SGC_UPPER(stopped, ());
     }
@@ -255,16 +251,12 @@ static bool phase_marked(struct sgc_cycle *c)
 static bool phase_flip(struct sgc_cycle *c)
 {
     if (c->complete) {
-        if (sgc_concurrent_marks()) {
-            sgc_survival_check_shapes();
+        if (sgc_concurrent_marks())
             uncount_freed(&c->totals, sgc_marking_finish());
-        }
         if (sgc_closure_is_checked())
             sgc_closure_check();
-        sgc_survival_keep();
         SGC_UPPER(marked, ());
         flip();
-        sgc_survival_flipped();
         sgc_torture_check();
     }
     fill_record(c);
@@ -423,8 +415,7 @@ void sgc_cycle_close(void)
     sgc_assert(sgc_gc_lock_held() && c->complete);
     sgc_finalization_after();
     SGC_UPPER(over, (true));
-    c->record.heap.allocated_bytes = sgc_pacing_cycle_done(c->totals.bytes);
-    sgc_concurrent_pace_fill(&c->record);
+    sgc_pacing_cycle_done(&c->record);
     sgc_cycle_finish(&c->record);
     sgc_aw_store(&sgc_client_gc_no, c->record.cycle);
     sgc_cycle_event(&c->record, SGC_ON_CYCLE_END);

@@ -82,7 +82,7 @@ struct sgc_cycle_marked {           /* the markers' sums; gc/finalize/rounds.c: 
     uint64_t steals_far;            /* of the thefts, those from another memory node */
 };
 
-struct sgc_cycle_heap {             /* gc/collect/cycle.c */
+struct sgc_cycle_heap {             /* gc/collect/cycle.c; allocated_bytes: gc/pacing/pacing.c */
     uint64_t live_bytes_before;     /* allocated when the world stopped, dead or not */
     uint64_t live_bytes_after;
     uint64_t bytes;                 /* committed */
