@@ -125,21 +125,19 @@ static bool phase_snapshot_end(struct sgc_cycle *c)
 
 static bool phase_push(struct sgc_cycle *c)
 {
-    sgc_team_begin(&c->team, 1);
-    sgc_client_hooks.push_roots(sgc_team_first(&c->team));
+    c->first = sgc_team_begin(&c->team, 1);
+    sgc_client_hooks.push_roots(c->first);
     return true;
 }
 
 /* A snapshot has walked through the tables of finalization: these are shared out now. */
 static bool phase_roots(struct sgc_cycle *c)
 {
-    struct sgc_marker *first = sgc_team_first(&c->team);
-
     sgc_finalization_share(&c->team);
     sgc_team_call(&c->team, c->markers);
-    sgc_roots_mark(first);
-    sgc_finalization_roots(first);
-    c->record.marked.root_bytes = first->root_bytes;
+    sgc_roots_mark(c->first);
+    sgc_finalization_roots(c->first);
+    c->record.marked.root_bytes = c->first->root_bytes;
     return true;
 }
 

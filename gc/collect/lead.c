@@ -385,7 +385,7 @@ static void rescan_written(void *led)
     l->before = l->pages;
     l->pages = 0;
     if (go_inside()) {
-        sgc_watch_rescan(&sgc_cycle.team, true, must_yield, &l->pages);
+        sgc_watch_rescan(l->self, sgc_cycle.first, true, must_yield, &l->pages);
         sgc_cycle.record.concurrent.rounds++;
     }
     come_out();

@@ -65,27 +65,25 @@ static bool is_over(void *arg)
 /* Roots are scanned on the spot: when the program goes on, nothing of them may be left. */
 static bool attempt_roots(struct sgc_cycle *c)
 {
-    struct sgc_marker *first = sgc_team_first(&c->team);
     size_t before = 0;
 
     sgc_assert(sgc_concurrent_marks());
     if (c->stops == 0) {
         if (sgc_closure_is_checked())
             sgc_closure_begin();
-        sgc_team_begin_concurrent(&c->team);
+        c->first = sgc_team_begin_concurrent(&c->team);
         sgc_marking_begin();
     } else {
         sgc_a32_store_rel(&c->state, SGC_CYCLE_STANDS);
         sgc_team_program_stopped(&c->team);
-        sgc_team_renew(&c->team);
-        before = first->root_bytes;
+        before = c->first->root_bytes;
         if (sgc_fault(SGC_FAULT_ROOTS_ONCE))
             return true;
     }
-    sgc_client_hooks.push_roots(first);
-    sgc_roots_mark(first);
-    sgc_finalization_roots(first);
-    c->record.marked.root_bytes = first->root_bytes - before;
+    sgc_client_hooks.push_roots(c->first);
+    sgc_roots_mark(c->first);
+    sgc_finalization_roots(c->first);
+    c->record.marked.root_bytes = c->first->root_bytes - before;
     return true;
 }
 
@@ -93,7 +91,7 @@ static bool attempt_roots(struct sgc_cycle *c)
 static bool attempt_mark(struct sgc_cycle *c)
 {
     size_t pages = 0;
-    bool rescanned = c->stops != 0 && sgc_watch_rescan(&c->team, false, is_over, &pages);
+    bool rescanned = c->stops != 0 && sgc_watch_rescan(c->self, c->first, false, is_over, &pages);
 
     sgc_cycle_event(&c->record, SGC_ON_ROOTS_DONE);
     c->record.concurrent.written_pages = pages;
@@ -105,8 +103,7 @@ static bool attempt_mark(struct sgc_cycle *c)
 static bool commit_mark(struct sgc_cycle *c)
 {
     sgc_finalization_share(&c->team);
-    sgc_team_finish_begin(&c->team);
-    sgc_team_call(&c->team, c->markers);
+    sgc_team_finish_begin(&c->team, c->markers);
     c->stop = NULL;
     c->complete = sgc_team_mark(&c->team, NULL);
     sgc_assert(c->complete);
