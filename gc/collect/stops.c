@@ -175,8 +175,16 @@ bool sgc_stops_first(struct sgc_mutator *self, uintptr_t from)
     return sgc_cycle.stopped;
 }
 
-bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint64_t allowed_ns)
+bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attempts)
+{
+    struct sgc_pause_costs now = sgc_stops_costs();
+
+    sgc_cycle.self = self, sgc_cycle.from = from;
+    return stop(self, sgc_torture_deadline(self, sgc_pause_allowed(&now, attempts)));
+}
+
+bool sgc_stops_finish(struct sgc_mutator *self, uintptr_t from)
 {
     sgc_cycle.self = self, sgc_cycle.from = from;
-    return stop(self, allowed_ns);
+    return stop(self, UINT64_MAX);
 }
