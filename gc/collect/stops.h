@@ -18,8 +18,8 @@
  * could not be stopped, nothing has begun. */
 bool sgc_stops_first(struct sgc_mutator *self, uintptr_t from);
 
-/* Another, after so many attempts: it takes as long as the target says, or, if these were enough, as
- * long as it needs, and then all markers help.  True if the cycle is finished. */
+/* Another, after so many attempts: it takes as long as the target says, or, if these were enough,
+ * as long as it needs, and then all markers help.  True if the cycle is finished. */
 bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attempts);
 
 /* The last, which takes as long as it needs.  False: the world could not be stopped. */

@@ -62,8 +62,8 @@ void sgc_watch_keep_open(uintptr_t stack);
 
 /* The marker scans again what is marked on written pages, on the thread `self`.  With `rearm`, by
  * the lead with the world running, these pages are watched anew first.  stop (NULL: never) is asked
- * between arenas whether to go on later: false if it said so.  *pages: how many written OS pages had
- * something to scan. */
+ * between arenas whether to go on later: false if it said so.  *pages: how many written OS pages
+ * had something to scan. */
 bool sgc_watch_rescan(struct sgc_mutator *self, struct sgc_marker *marker, bool rearm, bool (*stop)(void *arg),
                       size_t *pages);
 

@@ -68,8 +68,8 @@ bool sgc_pacing_overdue(void);
 void sgc_pacing_concurrent(uint64_t target_ns);
 
 /* A cycle has found what its record says is marked.  Stores the bytes that were allocated since the
- * one before in the record, and the waits of threads.  The next budget is set when listeners hear of
- * the end of the cycle.  With the GC lock. */
+ * one before in the record, and the waits of threads.  The next budget is set when listeners hear
+ * of the end of the cycle.  With the GC lock. */
 void sgc_pacing_cycle_done(struct sgc_cycle_record *record);
 
 /* A cycle was given up: the next is tried after twice the budget. */
