@@ -3,6 +3,7 @@
 #include "alloc/marking.h"
 
 #include "alloc/pages/marks.h"
+#include "alloc/pages/survival.h"
 #include "alloc/small/cache.h"
 #include "platform/report.h"
 
@@ -135,8 +136,10 @@ void sgc_marking_begin(void)
 
 size_t sgc_marking_finish(void)
 {
-    size_t freed = drop_freed();
+    size_t freed;
 
+    sgc_survival_check_shapes();
+    freed = drop_freed();
     set_marking(false);
     return freed;
 }

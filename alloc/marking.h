@@ -32,8 +32,9 @@
  * (sgc_clear_finish), the caches are retired. */
 void sgc_marking_begin(void);
 
-/* Ends a complete mark: takes away the marks of objects that were freed meanwhile, and returns the
- * bytes of these objects, which the markers have counted.  No marker is at work, the caches are
+/* Ends a complete mark: checks that no page has changed its shape, if that is checked
+ * (alloc/pages/survival.h), takes away the marks of objects that were freed meanwhile, and returns
+ * the bytes of these objects, which the markers have counted.  No marker is at work, the caches are
  * retired, and the flip comes next, before the world goes on. */
 size_t sgc_marking_finish(void);
 

@@ -226,11 +226,13 @@ size_t sgc_policy_free_touched(struct sgc_section *self)
 /* Each figure is right by itself; together they may be of different moments. */
 void sgc_policy_figures(struct sgc_page_figures *figures)
 {
+    figures->heap_bytes = sgc_pool_heap_bytes();
     figures->consumed = sgc_aw_load(&sgc_pool.in_use) + sgc_aw_load(&sgc_pool.dirty);
     figures->max_consumed = sgc_aw_load(&sgc_pool.max_consumed);
     figures->listed = sgc_free_list_total();
     for (int source = 0; source < SGC_SOURCES; source++)
         figures->taken[source] = sgc_aw_load(&sgc_pool.taken[source]);
+    figures->fresh = figures->taken[SGC_SOURCE_FRESH] + figures->taken[SGC_SOURCE_FRESH_FAR];
     figures->remote = sgc_aw_load(&sgc_pool.remote);
     figures->foreign = sgc_aw_load(&sgc_pool.foreign);
     figures->far = sgc_aw_load(&sgc_pool.far);

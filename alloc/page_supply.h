@@ -40,12 +40,14 @@ bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *max, struct sgc_section 
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self);
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);
 
-/* The counters of [Endo] 2.4, in pages. */
+/* The counters of [Endo] 2.4, in pages, and what the heap has. */
 struct sgc_page_figures {
+    size_t heap_bytes;                  /* committed */
     size_t consumed, max_consumed;     /* in use, or free and with contents */
     size_t listed;                      /* of these, on a thread's free page list */
     size_t taken[SGC_SOURCES];          /* pages that threads got, by where they came from */
-    size_t remote;                      /* of these, pages that another thread had last, */
+    size_t fresh;                       /* of these, pages without contents, */
+    size_t remote;                      /* pages that another thread had last, */
     size_t foreign;                     /* pages that another thread was the first to use since they
                                          * have contents, */
     size_t far;                         /* and pages whose home is another node than the thread's */
@@ -53,11 +55,5 @@ struct sgc_page_figures {
     size_t max_live_of_owners;         /* the sum of the u_i: what AL would consume */
 };
 void sgc_policy_figures(struct sgc_page_figures *figures);
-
-/* Of the pages taken, those without contents. */
-static inline size_t sgc_pages_fresh(const struct sgc_page_figures *figures)
-{
-    return figures->taken[SGC_SOURCE_FRESH] + figures->taken[SGC_SOURCE_FRESH_FAR];
-}
 
 #endif

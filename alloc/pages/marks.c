@@ -13,6 +13,7 @@
 
 #include <limits.h>
 
+#include "alloc/pages/survival.h"
 #include "platform/faults.h"
 #include "platform/section/section.h"
 
@@ -43,9 +44,11 @@ void sgc_heap_flip(void)
 {
     sgc_assert(sgc_alloc_words == &sgc_heap.bits[sgc_heap.alloc_role]);
     sgc_assert(!sgc_heap_is_marking());
+    sgc_survival_keep();
     sgc_heap.alloc_role ^= 1;
     sgc_alloc_words = &sgc_heap.bits[sgc_heap.alloc_role];
     sgc_heap.epoch++;
+    sgc_survival_flipped();
 }
 
 /* ---- clearing ---- */

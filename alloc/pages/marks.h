@@ -33,8 +33,9 @@ static inline void sgc_marking_note_freed(uint32_t page)
         sgc_marks_note(page);
 }
 
-/* The bitmaps change roles: what was marked is what is allocated, in a new epoch.  World stopped;
- * the caller gives the caches their new tags. */
+/* The bitmaps change roles: what was marked is what is allocated, in a new epoch.  Where survival
+ * is checked (alloc/pages/survival.h), it is so before and after that.  World stopped; the caller
+ * gives the caches their new tags. */
 void sgc_heap_flip(void);
 
 /* Clears one page's part of the bitmap that will be marked next.  Between cycles; nobody reads it

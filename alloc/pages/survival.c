@@ -2,6 +2,7 @@
 /* See alloc/pages/survival.h. */
 #include "alloc/pages/survival.h"
 
+#include "alloc/pages/dangling.h"
 #include "platform/report.h"
 
 struct survival {
@@ -227,6 +228,7 @@ static uint32_t shape(uint32_t page)
 
 void sgc_survival_begin(void)
 {
+    sgc_dangling_end();
     if (!sgc_survival_checked())
         return;
     grow();

@@ -46,13 +46,13 @@ bool sgc_survival_checked(void);
 
 /* ---- world stopped, caches retired; nothing happens where nothing is checked ---- */
 
-/* A mark begins. */
+/* A mark begins, during which no dangling words are noted yet (alloc/pages/dangling.h). */
 void sgc_survival_begin(void);
 
 /* It is complete, and no page's shape was to change: it went on beside the program. */
 void sgc_survival_check_shapes(void);
 
-/* Before the flip; and after it, when the caches have their tags. */
+/* Before the flip, and after it. */
 void sgc_survival_keep(void);
 void sgc_survival_flipped(void);
 

@@ -13,12 +13,7 @@
 #include "gc/finalize/register.h"
 #include "gc/threads/upper.h"
 
-struct hooks {
-    sgc_aw_t toggle;                    /* GC_toggleref_func */
-    sgc_aw_t await;                     /* GC_await_finalize_proc */
-};
-
-SGC_STATE static struct hooks hooks;
+SGC_STATE static sgc_aw_t toggleref_func;       /* GC_toggleref_func; 0: none */
 SGC_STATE static sgc_aw_t bytes_per_finalizer = SGC_ATOMIC_INIT(10000);     /* kept and answered only: relaxed */
 
 /* ---- what registering has in common ---- */
@@ -261,19 +256,17 @@ GC_finalizer_notifier_proc GC_get_finalizer_notifier(void)
 
 /* ---- hooks ---- */
 
-SGC_API_HOOK(await_finalize_proc, GC_await_finalize_proc, hooks.await)
-SGC_API_HOOK(toggleref_func, GC_toggleref_func, hooks.toggle)
+SGC_API_HOOK(await_finalize_proc, GC_await_finalize_proc, sgc_finalization.await)
+SGC_API_HOOK(toggleref_func, GC_toggleref_func, toggleref_func)
 
-sgc_await_fn sgc_client_await_fn(void)
+uintptr_t sgc_client_toggle(void *object, uintptr_t now)
 {
-    sgc_assert(sgc_gc_lock_held());
-    return GC_get_await_finalize_proc();
-}
+    GC_toggleref_func hook = GC_get_toggleref_func();
 
-static uintptr_t ask_client(void *object)
-{
     sgc_assert(sgc_registrable((uintptr_t)object) && sgc_gc_lock_held());
-    switch (GC_get_toggleref_func()(object)) {
+    if (hook == NULL)
+        return now;
+    switch (hook(object)) {
     case GC_TOGGLE_REF_STRONG:
         return SGC_TOGGLE_STRONG;
     case GC_TOGGLE_REF_WEAK:
@@ -283,12 +276,6 @@ static uintptr_t ask_client(void *object)
     }
     sgc_warn("the function of GC_set_toggleref_func gave no GC_TOGGLE_REF_... for %p; the object is forgotten", object);
     return 0;
-}
-
-sgc_toggle_fn sgc_client_toggle_fn(void)
-{
-    sgc_assert(sgc_gc_lock_held());
-    return GC_get_toggleref_func() != NULL ? ask_client : NULL;
 }
 
 int GC_toggleref_add(void *object, int is_strong)

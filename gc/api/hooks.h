@@ -14,8 +14,7 @@ void sgc_client_before(struct sgc_mutator *self);
 void sgc_client_push_roots(struct sgc_marker *marker);
 bool sgc_client_pushing(void);
 void sgc_client_after(void);
-sgc_toggle_fn sgc_client_toggle_fn(void);
-sgc_await_fn sgc_client_await_fn(void);
+uintptr_t sgc_client_toggle(void *object, uintptr_t now);
 
 /* Puts the client's hooks, and SGC_check's, where messages are made. */
 void sgc_api_install_reports(void);

@@ -140,7 +140,7 @@ static void read_pages(struct SGC_stats *s)
     for (int source = 0; source < SGC_SOURCES; source++)
         s->pages_taken += f.taken[source];
     s->pages_consumed_max = f.max_consumed;
-    s->pages_fresh = sgc_pages_fresh(&f);
+    s->pages_fresh = f.fresh;
     s->pages_foreign = f.foreign;
     s->pages_far = f.far;
 }

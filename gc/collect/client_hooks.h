@@ -42,10 +42,9 @@ struct sgc_client_hooks {
     /* Registers the finalizers that the hook has.  After the pause, GC lock held. */
     void (*after)(void);
 
-    /* Return what GC_set_toggleref_func and GC_set_await_finalize_proc have set; NULL: nothing.  GC
-     * lock held. */
-    sgc_toggle_fn (*toggle)(void);
-    sgc_await_fn (*await)(void);
+    /* Asks the client about a toggle reference, which stays as it is if GC_set_toggleref_func has
+     * set no function.  GC lock held. */
+    sgc_toggle_fn toggle;
 
     /* A check has found a contradiction, in that line.  Does not return while SGC_check runs the
      * check. */

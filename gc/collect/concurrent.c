@@ -57,9 +57,12 @@ static void switch_on(void)
 
 /* ---- asking ---- */
 
-/* The service thread is started by the first who needs it. */
-static void wake_lead(struct sgc_mutator *self)
+/* Nothing is done if a cycle is asked for, or under way, already.  The service thread is started by
+ * the first thread that needs it. */
+static void ask_lead(struct sgc_mutator *self)
 {
+    if (!sgc_a32_cas(&sgc_cycle.state, SGC_CYCLE_IDLE, SGC_CYCLE_ASKED))
+        return;
     sgc_gc_lock_acquire(self);
     if (!sgc_service_start())
         switch_off();
@@ -72,12 +75,6 @@ static void wake_lead(struct sgc_mutator *self)
 static bool may_begin(void)
 {
     return !sgc_cycle_disabled() && !sgc_disclaim_used() && !sgc_finding_leaks();
-}
-
-/* False: it is asked for, or under way, already. */
-static bool becomes_asked(void)
-{
-    return sgc_a32_cas(&sgc_cycle.state, SGC_CYCLE_IDLE, SGC_CYCLE_ASKED);
 }
 
 /* A thread that is late does not take back what another has noted. */
@@ -95,8 +92,8 @@ void sgc_concurrent_ask(struct sgc_mutator *self)
     if (!sgc_concurrent_enabled() || !may_begin())
         return;
     note_epoch();
-    if (sgc_a32_load_sc(&sgc_cycle.state) == SGC_CYCLE_IDLE && becomes_asked())
-        wake_lead(self);
+    if (sgc_a32_load_sc(&sgc_cycle.state) == SGC_CYCLE_IDLE)
+        ask_lead(self);
 }
 
 void sgc_concurrent_ask_again(struct sgc_mutator *self)
@@ -104,8 +101,8 @@ void sgc_concurrent_ask_again(struct sgc_mutator *self)
     uint64_t at = sgc_aw_load(&concurrent.again_at);
 
     sgc_assert(!sgc_gc_lock_held());
-    if (at != 0 && sgc_clock_ns() >= at && may_begin() && becomes_asked())
-        wake_lead(self);
+    if (at != 0 && sgc_clock_ns() >= at && may_begin())
+        ask_lead(self);
 }
 
 /* ---- on the lead ---- */

@@ -8,7 +8,6 @@
 
 #include "alloc/marking.h"
 #include "alloc/page_supply.h"
-#include "alloc/pages/dangling.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/pages/survival.h"
@@ -17,9 +16,7 @@
 #include "gc/collect/helpers.h"
 #include "gc/collect/torture.h"
 #include "gc/config/public_vars.h"
-#include "gc/finalize/disclaim.h"
 #include "gc/finalize/rounds.h"
-#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/roots/roots.h"
@@ -53,7 +50,7 @@ static bool phase_stop(struct sgc_cycle *c)
 
 static bool phase_resume(struct sgc_cycle *c)
 {
-    SGC_EVENT(flipped, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_FLIPPED);
     sgc_world_resume(c->self);
     return true;
 }
@@ -61,8 +58,8 @@ static bool phase_resume(struct sgc_cycle *c)
 /* ---- before the mark ---- */
 
 /* All caches are given up, so that exactly the allocated objects look allocated; their counts are
- * taken over first.  World stopped. */
-static void retire_caches(void)
+ * taken over first.  The bytes of these objects.  World stopped. */
+static size_t retire_caches(void)
 {
     size_t unused = 0;
 
@@ -70,19 +67,17 @@ static void retire_caches(void)
     sgc_counts_take_all();
     for (struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
         unused += sgc_cache_retire(&m->cache);
-    sgc_counts_unused(unused);
+    return sgc_counts_retired(unused);
 }
 
 /* Nothing changes from here to the mark, but by the program's hook that pushes roots. */
 static bool phase_retire(struct sgc_cycle *c)
 {
     sgc_assert(sgc_stopped_by_self() && sgc_mutator_mine(c->self));
-    SGC_EVENT(stopped, &c->record);
-    retire_caches();
-    c->record.heap.live_bytes_before = sgc_counts_live() + sgc_counts_allocated_since();
+    sgc_cycle_event(&c->record, SGC_ON_STOPPED);
+    c->record.heap.live_bytes_before = retire_caches();
     sgc_torture_check();
     if (c->stops == 0) {
-        sgc_dangling_end();
         sgc_survival_begin();
         SGC_UPPER(stopped, ());
     }
@@ -130,27 +125,25 @@ static bool phase_snapshot_end(struct sgc_cycle *c)
 
 static bool phase_push(struct sgc_cycle *c)
 {
-    sgc_team_begin(&c->team, 1);
-    sgc_client_hooks.push_roots(sgc_team_first(&c->team));
+    c->first = sgc_team_begin(&c->team, 1);
+    sgc_client_hooks.push_roots(c->first);
     return true;
 }
 
 /* A snapshot has walked through the tables of finalization: these are shared out now. */
 static bool phase_roots(struct sgc_cycle *c)
 {
-    struct sgc_marker *first = sgc_team_first(&c->team);
-
     sgc_finalization_share(&c->team);
     sgc_team_call(&c->team, c->markers);
-    sgc_roots_mark(first);
-    sgc_finalization_roots(first);
-    c->record.marked.root_bytes = first->root_bytes;
+    sgc_roots_mark(c->first);
+    sgc_finalization_roots(c->first);
+    c->record.marked.root_bytes = c->first->root_bytes;
     return true;
 }
 
 static bool phase_mark(struct sgc_cycle *c)
 {
-    SGC_EVENT(roots_done, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_ROOTS_DONE);
     c->complete = sgc_team_mark(&c->team, c->stop);
     return true;
 }
@@ -164,9 +157,11 @@ static bool phase_rescan(struct sgc_cycle *c)
 /* All that is reachable without the layer on top is marked; now what it keeps. */
 static void mark_for_upper(struct sgc_team *team)
 {
-    if (!sgc_upper_marks())
+    const struct sgc_upper *upper = sgc_upper();
+
+    if (upper == NULL || upper->mark == NULL)
         return;
-    sgc_upper()->mark(team);
+    upper->mark(team);
     sgc_team_rescan(team, NULL);
 }
 
@@ -174,9 +169,7 @@ static bool phase_finalize(struct sgc_cycle *c)
 {
     if (c->complete) {
         mark_for_upper(&c->team);
-        sgc_disclaim_keep(&c->team);
-        sgc_finalization_mark(&c->team, sgc_client_hooks.await());
-        sgc_disclaim_mark(&c->team);
+        c->record.marked.finalizable_bytes = sgc_finalization_mark(&c->team);
     } else {
         sgc_team_abandon(&c->team);
         sgc_clear_again();
@@ -202,10 +195,11 @@ static void fill_page_figures(struct sgc_cycle_record *r)
     struct sgc_page_figures f;
 
     sgc_policy_figures(&f);
+    r->heap.bytes = f.heap_bytes;
     r->pages.consumed_max = f.max_consumed;
     for (int i = 0; i < SGC_SOURCES; i++)
         r->pages.taken += f.taken[i];
-    r->pages.fresh = sgc_pages_fresh(&f);
+    r->pages.fresh = f.fresh;
     r->pages.remote = f.remote;
     r->pages.foreign = f.foreign;
     r->pages.far = f.far;
@@ -221,7 +215,6 @@ static void fill_record(struct sgc_cycle *c)
     r->marked.objects = m->objects;
     r->marked.bytes = r->heap.live_bytes_after = m->bytes;
     r->marked.pointer_free_bytes = m->pointer_free;
-    sgc_finalization_fill(r);
     if (r->marked.finalizable_bytes > r->marked.bytes)
         r->marked.finalizable_bytes = r->marked.bytes;
     r->marked.rescans = m->rescans;
@@ -230,11 +223,10 @@ static void fill_record(struct sgc_cycle *c)
     r->marked.steals = m->steals;
     r->marked.stolen = m->stolen;
     r->marked.steals_far = m->steals_far;
-    r->heap.bytes = sgc_pool_heap_bytes();
+    fill_page_figures(r);
     r->heap.returned_bytes = returned - c->returned;
     c->returned = returned;
     r->heap.free_bytes = r->heap.bytes > m->bytes ? r->heap.bytes - m->bytes : 0;
-    fill_page_figures(r);
 }
 
 /* Objects that were freed after they were marked; whether they had pointers is not known. */
@@ -250,23 +242,19 @@ static bool phase_marked(struct sgc_cycle *c)
 {
     sgc_team_totals(&c->team, &c->totals);
     c->record.complete = c->complete;
-    SGC_EVENT(marked, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_MARKED);
     return true;
 }
 
 static bool phase_flip(struct sgc_cycle *c)
 {
     if (c->complete) {
-        if (sgc_concurrent_marks()) {
-            sgc_survival_check_shapes();
+        if (sgc_concurrent_marks())
             uncount_freed(&c->totals, sgc_marking_finish());
-        }
         if (sgc_closure_is_checked())
             sgc_closure_check();
-        sgc_survival_keep();
         SGC_UPPER(marked, ());
         flip();
-        sgc_survival_flipped();
         sgc_torture_check();
     }
     fill_record(c);
@@ -388,8 +376,8 @@ void sgc_cycle_open(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
     c->self = self, c->stop = stop, c->from = from;
     c->stops = 0;
     sgc_cycle_begin(&c->record, sgc_cycles_finished() + 1, reason);
-    SGC_EVENT(cycle_start, &c->record);
-    sgc_finalization_before(sgc_client_hooks.toggle());
+    sgc_cycle_event(&c->record, SGC_ON_CYCLE_START);
+    sgc_finalization_before(sgc_client_hooks.toggle);
     clear_before();
 }
 
@@ -403,15 +391,15 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, const struct sgc
     c->markers = markers;
     c->rows = rows;
     sgc_helpers_start(&c->team, markers);
-    SGC_EVENT(stop_requested, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_STOP_REQUESTED);
     sgc_client_hooks.before(self);      /* listeners may set a hook */
     stop_and_run(c);
     if (!c->stopped) {
-        SGC_EVENT(stop_failed, &c->record);
+        sgc_cycle_event(&c->record, SGC_ON_STOP_FAILED);
         report_unknown_stack();
         return false;
     }
-    SGC_EVENT(resumed, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_RESUMED);
     sgc_client_hooks.after();
     sgc_roots_find_other_collector();
     sgc_report_faults();
@@ -425,9 +413,8 @@ void sgc_cycle_close(void)
     sgc_assert(sgc_gc_lock_held() && c->complete);
     sgc_finalization_after();
     SGC_UPPER(over, (true));
-    c->record.heap.allocated_bytes = sgc_pacing_cycle_done(c->totals.bytes);
-    sgc_concurrent_pace_fill(&c->record);
+    sgc_pacing_cycle_done(&c->record);
     sgc_cycle_finish(&c->record);
     sgc_aw_store(&sgc_client_gc_no, c->record.cycle);
-    SGC_EVENT(cycle_end, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_CYCLE_END);
 }

@@ -43,6 +43,7 @@ struct sgc_cycle {
     const char *step;                   /* that the lead makes, by name; NULL: none */
     const struct sgc_phase_row *rows;   /* of the present stop, behind those that each has */
     struct sgc_team team;
+    struct sgc_marker *first;           /* its marker 0, from the beginning of a mark on */
     struct sgc_team_totals totals;      /* of the last mark */
     struct sgc_cycle_record record;
     uint32_t markers;                   /* that this cycle is expected to need */

@@ -63,34 +63,44 @@ static bool start_one(struct sgc_team *team)
 
 /* Where each marker is to have a core there is a helper more than marks: whichever shares the
  * collecting thread's stays out.  With fewer cores than markers that one is not needed. */
-static void settle_cores(struct sgc_team *team)
+static void settle_cores(struct sgc_team *team, uint32_t cores)
 {
     uint32_t together = team->config.max_markers - team->config.stay_out;
 
-    sgc_binding_prepare((uint32_t)sgc_options.markers);
-    if (sgc_binding_cores() >= together || team->made > together)
+    if (cores >= together || team->made > together)
         return;
     team->config.max_markers = together;
     team->config.stay_out = 0;
 }
 
-static void keep_off(struct sgc_team *team, uint32_t want)
+static void keep_off(struct sgc_team *team, uint32_t want, uint32_t cores)
 {
-    bool may_keep = want <= sgc_binding_cores() && team->config.balance;
+    bool may_keep = want <= cores && team->config.balance;
 
     sgc_team_keep_off(team, may_keep ? sgc_binding_core_here() : SGC_NO_CORE);
+}
+
+/* Cores that helpers are bound to; the topology is read before the first helper is created. */
+static uint32_t cores_for(uint32_t want)
+{
+    sgc_assert(sgc_gc_lock_held());
+    if (want > 1)
+        sgc_binding_prepare((uint32_t)sgc_options.markers);
+    return sgc_binding_cores();
 }
 
 /* With the GC lock for the reason that sgc_service_start gives. */
 void sgc_helpers_start(struct sgc_team *team, uint32_t want)
 {
+    uint32_t cores = cores_for(want);
+
     sgc_assert(sgc_gc_lock_held() && !sgc_stopped_by_self());
     sgc_assert(team->made > 0 && want > 0);
-    if (want > 1)
-        settle_cores(team);
-    keep_off(team, want);
-    if (want > 1)
+    keep_off(team, want, cores);
+    if (want > 1) {
+        settle_cores(team, cores);
         want += team->config.stay_out;
+    }
     if (want > team->config.max_markers)
         want = team->config.max_markers;
     while (team->made < want)

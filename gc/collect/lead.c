@@ -179,7 +179,7 @@ bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t
     sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
     sgc_lead_hold();
     sgc_cycle.record.reason = reason;
-    done = sgc_stops_attempt(self, from, UINT64_MAX);
+    done = sgc_stops_finish(self, from);
     if (done)
         sgc_lead_over();
     sgc_lead_release();
@@ -385,7 +385,7 @@ static void rescan_written(void *led)
     l->before = l->pages;
     l->pages = 0;
     if (go_inside()) {
-        sgc_watch_rescan(&sgc_cycle.team, true, must_yield, &l->pages);
+        sgc_watch_rescan(l->self, sgc_cycle.first, true, must_yield, &l->pages);
         sgc_cycle.record.concurrent.rounds++;
     }
     come_out();
@@ -400,17 +400,12 @@ static enum step_number after_round(struct led *l)
 /* If it could not be stopped because collections are disabled now, the cycle is given up next. */
 static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct led *l)
 {
-    struct sgc_pause_costs costs;
-    uint64_t allowed;
-
     if (sgc_cycle_disabled()) {
         l->finished = sgc_lead_cancel(self);
         l->failed = !l->finished;
         return;
     }
-    costs = sgc_stops_costs();
-    allowed = sgc_torture_deadline(self, sgc_pause_allowed(&costs, l->attempts));
-    l->finished = sgc_stops_attempt(self, from, allowed);
+    l->finished = sgc_stops_attempt(self, from, l->attempts);
     if (l->finished)
         sgc_lead_over();
     l->failed = !l->finished && !sgc_cycle.stopped && !sgc_cycle_disabled();

@@ -65,27 +65,25 @@ static bool is_over(void *arg)
 /* Roots are scanned on the spot: when the program goes on, nothing of them may be left. */
 static bool attempt_roots(struct sgc_cycle *c)
 {
-    struct sgc_marker *first = sgc_team_first(&c->team);
     size_t before = 0;
 
     sgc_assert(sgc_concurrent_marks());
     if (c->stops == 0) {
         if (sgc_closure_is_checked())
             sgc_closure_begin();
-        sgc_team_begin_concurrent(&c->team);
+        c->first = sgc_team_begin_concurrent(&c->team);
         sgc_marking_begin();
     } else {
         sgc_a32_store_rel(&c->state, SGC_CYCLE_STANDS);
         sgc_team_program_stopped(&c->team);
-        sgc_team_renew(&c->team);
-        before = first->root_bytes;
+        before = c->first->root_bytes;
         if (sgc_fault(SGC_FAULT_ROOTS_ONCE))
             return true;
     }
-    sgc_client_hooks.push_roots(first);
-    sgc_roots_mark(first);
-    sgc_finalization_roots(first);
-    c->record.marked.root_bytes = first->root_bytes - before;
+    sgc_client_hooks.push_roots(c->first);
+    sgc_roots_mark(c->first);
+    sgc_finalization_roots(c->first);
+    c->record.marked.root_bytes = c->first->root_bytes - before;
     return true;
 }
 
@@ -93,9 +91,9 @@ static bool attempt_roots(struct sgc_cycle *c)
 static bool attempt_mark(struct sgc_cycle *c)
 {
     size_t pages = 0;
-    bool rescanned = c->stops != 0 && sgc_watch_rescan(&c->team, false, is_over, &pages);
+    bool rescanned = c->stops != 0 && sgc_watch_rescan(c->self, c->first, false, is_over, &pages);
 
-    SGC_EVENT(roots_done, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_ROOTS_DONE);
     c->record.concurrent.written_pages = pages;
     c->complete = rescanned && (c->deadline == UINT64_MAX || sgc_team_go_on_flagged(&c->team, is_over, NULL));
     return true;
@@ -105,8 +103,7 @@ static bool attempt_mark(struct sgc_cycle *c)
 static bool commit_mark(struct sgc_cycle *c)
 {
     sgc_finalization_share(&c->team);
-    sgc_team_finish_begin(&c->team);
-    sgc_team_call(&c->team, c->markers);
+    sgc_team_finish_begin(&c->team, c->markers);
     c->stop = NULL;
     c->complete = sgc_team_mark(&c->team, NULL);
     sgc_assert(c->complete);
@@ -115,7 +112,7 @@ static bool commit_mark(struct sgc_cycle *c)
 
 static bool release_program(struct sgc_cycle *c)
 {
-    SGC_EVENT(marked, &c->record);
+    sgc_cycle_event(&c->record, SGC_ON_MARKED);
     sgc_team_program_runs(&c->team);
     sgc_a32_store_rel(&c->state, SGC_CYCLE_RUNS);
     c->record.concurrent.another_stop = true;
@@ -178,8 +175,16 @@ bool sgc_stops_first(struct sgc_mutator *self, uintptr_t from)
     return sgc_cycle.stopped;
 }
 
-bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint64_t allowed_ns)
+bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attempts)
+{
+    struct sgc_pause_costs now = sgc_stops_costs();
+
+    sgc_cycle.self = self, sgc_cycle.from = from;
+    return stop(self, sgc_torture_deadline(self, sgc_pause_allowed(&now, attempts)));
+}
+
+bool sgc_stops_finish(struct sgc_mutator *self, uintptr_t from)
 {
     sgc_cycle.self = self, sgc_cycle.from = from;
-    return stop(self, allowed_ns);
+    return stop(self, UINT64_MAX);
 }

@@ -18,9 +18,12 @@
  * could not be stopped, nothing has begun. */
 bool sgc_stops_first(struct sgc_mutator *self, uintptr_t from);
 
-/* Another, which takes so long at most; UINT64_MAX: as long as it needs, and then all markers help.
- * True if the cycle is finished. */
-bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint64_t allowed_ns);
+/* Another, after so many attempts: it takes as long as the target says, or, if these were enough,
+ * as long as it needs, and then all markers help.  True if the cycle is finished. */
+bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attempts);
+
+/* The last, which takes as long as it needs.  False: the world could not be stopped. */
+bool sgc_stops_finish(struct sgc_mutator *self, uintptr_t from);
 
 /* The costs of a stop as learnt so far, the target for its length, and the number of attempts that
  * keep to it.  Any thread. */

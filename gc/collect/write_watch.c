@@ -10,7 +10,7 @@
 #include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "gc/threads/mutator.h"
-#include "mark/team/team.h"
+#include "mark/marker.h"
 #include "mark/mark_roots.h"
 #include "platform/written/written.h"
 #include "platform/faults.h"
@@ -367,7 +367,7 @@ static void collect_in_use(uint32_t arena, uint64_t *written)
 }
 
 /* Collects some arenas' bits, by one call if that may be. */
-static void collect(uint32_t arena, uint32_t count, bool rearm)
+static void collect(struct sgc_mutator *self, uint32_t arena, uint32_t count, bool rearm)
 {
     size_t words = SGC_ARENA / sgc_heap.os_page / 64;
 
@@ -378,7 +378,7 @@ static void collect(uint32_t arena, uint32_t count, bool rearm)
             collect_in_use(arena + i, watch.written[0] + i * words);
     else
         collect_range(arena_start(arena), arena_start(arena + count), rearm, watch.written[0]);
-    if (watch.lost || sgc_torture_chance(sgc_mutator_self(), EVERYTHING))
+    if (watch.lost || sgc_torture_chance(self, EVERYTHING))
         memset(watch.written, 0xff, sizeof watch.written);
 }
 
@@ -395,18 +395,20 @@ static size_t rescan(struct sgc_marker *marker, uint32_t arena, uint32_t count)
  * written before; and only then the marker takes the heap's limit, since among that may be pointers
  * to new arenas.  A filter may refuse the barrier from some time on: then what was watched anew
  * without it says nothing, and all counts as written. */
-static void watch_anew(struct sgc_team *team)
+static void watch_anew(struct sgc_marker *marker)
 {
     if (!sgc_barrier_all_threads())
         watch.lost = true;
     if (!sgc_fault(SGC_FAULT_OLD_LIMIT))
-        sgc_team_renew(team);
+        sgc_marker_renew(marker);
 }
 
-bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg), size_t *pages)
+bool sgc_watch_rescan(struct sgc_mutator *self, struct sgc_marker *marker, bool rearm, bool (*stop)(void *arg),
+                      size_t *pages)
 {
     uint32_t count = arenas();
 
+    sgc_assert(sgc_mutator_mine(self) && sgc_marker_marks(marker));
     sgc_assert(!rearm || !source()->arms_all);      /* which would clear bits that are not read
                                                        yet */
     *pages = 0;
@@ -414,12 +416,12 @@ bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg)
         some = count - arena < AT_ONCE ? count - arena : AT_ONCE;
         if (stop != NULL && stop(NULL))
             return false;
-        collect(arena, some, rearm && !sgc_fault(SGC_FAULT_REARMED_LATE));
+        collect(self, arena, some, rearm && !sgc_fault(SGC_FAULT_REARMED_LATE));
         if (rearm)
-            watch_anew(team);
-        *pages += rescan(sgc_team_first(team), arena, some);
+            watch_anew(marker);
+        *pages += rescan(marker, arena, some);
         if (rearm && sgc_fault(SGC_FAULT_REARMED_LATE))
-            collect(arena, some, true);
+            collect(self, arena, some, true);
     }
     return true;
 }

@@ -21,7 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sgc_team;
+struct sgc_marker;
+struct sgc_mutator;
 
 /* With SGC_DIRTY=auto: the program reports its writes itself.  Changes nothing once a source is
  * open. */
@@ -59,10 +60,12 @@ void sgc_watch_rest(void);
 /* A thread has its stack there, or is about to have it.  Any thread, at any time. */
 void sgc_watch_keep_open(uintptr_t stack);
 
-/* Has what is marked on written pages scanned again.  With `rearm`, by the lead with the world
- * running, these pages are watched anew first.  stop (NULL: never) is asked between arenas whether
- * to go on later: false if it said so.  *pages: how many written OS pages had something to scan. */
-bool sgc_watch_rescan(struct sgc_team *team, bool rearm, bool (*stop)(void *arg), size_t *pages);
+/* The marker scans again what is marked on written pages, on the thread `self`.  With `rearm`, by
+ * the lead with the world running, these pages are watched anew first.  stop (NULL: never) is asked
+ * between arenas whether to go on later: false if it said so.  *pages: how many written OS pages
+ * had something to scan. */
+bool sgc_watch_rescan(struct sgc_mutator *self, struct sgc_marker *marker, bool rearm, bool (*stop)(void *arg),
+                      size_t *pages);
 
 /* In the child of a fork: the source that was inherited is the parent's.  Its first cycle, if there
  * is one, opens another. */

@@ -68,6 +68,22 @@ const struct sgc_listener *sgc_listener_next(uint32_t *walk)
     return (const struct sgc_listener *)sgc_aw_load_acq(&sgc_listeners.slot[i]);
 }
 
+void sgc_cycle_event(const struct sgc_cycle_record *record, enum sgc_cycle_event event)
+{
+    sgc_assert(sgc_cycle_ok(record));
+    switch (event) {
+    case SGC_ON_CYCLE_START: SGC_EVENT(cycle_start, record); break;
+    case SGC_ON_STOP_REQUESTED: SGC_EVENT(stop_requested, record); break;
+    case SGC_ON_STOP_FAILED: SGC_EVENT(stop_failed, record); break;
+    case SGC_ON_STOPPED: SGC_EVENT(stopped, record); break;
+    case SGC_ON_ROOTS_DONE: SGC_EVENT(roots_done, record); break;
+    case SGC_ON_MARKED: SGC_EVENT(marked, record); break;
+    case SGC_ON_FLIPPED: SGC_EVENT(flipped, record); break;
+    case SGC_ON_RESUMED: SGC_EVENT(resumed, record); break;
+    case SGC_ON_CYCLE_END: SGC_EVENT(cycle_end, record); break;
+    }
+}
+
 void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason)
 {
     sgc_assert((unsigned)reason < SGC_REASONS);

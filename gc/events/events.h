@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events, by which the collector tells about itself.  A listener (statistics, the log, tests,
- * client hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument) and
- * knows none of them.  With no listener an event costs one load.
+ * client hooks) registers a struct of callbacks; the collector calls SGC_EVENT(event, argument), or
+ * sgc_cycle_event, and knows none of them.  With no listener an event costs one load.
  *
  * A callback marked [stopped] runs on the collecting thread while the world is stopped: it must not
  * allocate, take a lock, wait, or call into the C library beyond raw system calls.  One marked
@@ -82,7 +82,7 @@ struct sgc_cycle_marked {           /* the markers' sums; gc/finalize/rounds.c: 
     uint64_t steals_far;            /* of the thefts, those from another memory node */
 };
 
-struct sgc_cycle_heap {             /* gc/collect/cycle.c */
+struct sgc_cycle_heap {             /* gc/collect/cycle.c; allocated_bytes: gc/pacing/pacing.c */
     uint64_t live_bytes_before;     /* allocated when the world stopped, dead or not */
     uint64_t live_bytes_after;
     uint64_t bytes;                 /* committed */
@@ -232,7 +232,7 @@ void sgc_listener_remove(const struct sgc_listener *listener);
  * meanwhile. */
 const struct sgc_listener *sgc_listener_next(uint32_t *walk);
 
-/* Calls `event` of every listener: SGC_EVENT(stopped, &record); SGC_EVENT(heap_grown, bytes). */
+/* Calls `event` of every listener: SGC_EVENT(heap_grown, bytes). */
 #define SGC_EVENT(event, argument)                                                                  \
     do {                                                                                            \
         uint32_t sgc_walk_ = sgc_a32_load_acq(&sgc_listeners.used);                                 \
@@ -242,5 +242,21 @@ const struct sgc_listener *sgc_listener_next(uint32_t *walk);
                 sgc_to_->event(sgc_to_->context, (argument));                                       \
         }                                                                                           \
     } while (0)
+
+/* The events of a cycle, which hand out its record: the members of struct sgc_listener. */
+enum sgc_cycle_event {
+    SGC_ON_CYCLE_START,
+    SGC_ON_STOP_REQUESTED,
+    SGC_ON_STOP_FAILED,
+    SGC_ON_STOPPED,
+    SGC_ON_ROOTS_DONE,
+    SGC_ON_MARKED,
+    SGC_ON_FLIPPED,
+    SGC_ON_RESUMED,
+    SGC_ON_CYCLE_END,
+};
+
+/* Calls every listener.  On the collecting thread, as the member says. */
+void sgc_cycle_event(const struct sgc_cycle_record *record, enum sgc_cycle_event event);
 
 #endif

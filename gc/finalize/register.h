@@ -31,6 +31,8 @@
  *              1, in the section that ends
  *              its generation; the
  *              collecting thread: 0
+ *   await      the client's setter, with the   the collecting    release / acquire
+ *              GC lock                         thread
  */
 #ifndef SGC_GC_FINALIZE_REGISTER_H
 #define SGC_GC_FINALIZE_REGISTER_H
@@ -90,11 +92,15 @@ static inline struct sgc_record *sgc_record_of(uintptr_t value)
     return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
 }
 
+/* Shows the client an object before it is queued. */
+typedef void (*sgc_await_fn)(void *object);
+
 struct sgc_finalization {
     struct sgc_tree finalizers, targets, generations, toggles;
     struct sgc_tree links[SGC_LINKS];
     sgc_a32_t used;
     sgc_a32_t freed;
+    sgc_aw_t await;             /* sgc_await_fn; 0: nobody wants to see them */
 };
 extern struct sgc_finalization sgc_finalization;
 

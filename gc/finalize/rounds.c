@@ -14,7 +14,7 @@
 #include "alloc/object.h"
 #include "alloc/large/span.h"
 #include "gc/config/public_vars.h"
-#include "gc/events/events.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/finalize/queue.h"
 #include "mark/mark_roots.h"
 #include "mark/team/team.h"
@@ -240,7 +240,7 @@ static void ask_about(void *arg, struct sgc_tree_chunk *block, uintptr_t object,
 
     (void)block;
     sgc_assert(value <= SGC_TOGGLE_STRONG && sgc_registrable(object));
-    sgc_aw_cas(unit, value, (*(const sgc_toggle_fn *)arg)((void *)object));      /* unless it was freed meanwhile */
+    sgc_aw_cas(unit, value, (*(const sgc_toggle_fn *)arg)((void *)object, value));  /* unless it was freed meanwhile */
 }
 
 /* Each is what the answer says from now on.  World running, GC lock held, so that nobody takes
@@ -256,7 +256,7 @@ static void ask_about_toggles(sgc_toggle_fn ask)
 void sgc_finalization_before(sgc_toggle_fn ask)
 {
     sgc_assert(sgc_gc_lock_held() && !sgc_world_stopped());
-    if (ask != NULL && !sgc_tree_empty(&all->toggles))
+    if (!sgc_tree_empty(&all->toggles))
         ask_about_toggles(ask);
 }
 
@@ -350,34 +350,33 @@ static struct sgc_node_chain fresh(void)
 }
 
 /* Otherwise they wait until the world runs. */
-static void queue_fresh(sgc_await_fn await)
+static void queue_fresh(void)
 {
     struct sgc_node_chain chain = fresh();
 
-    now.await = await;
+    now.await = (sgc_await_fn)sgc_aw_load_acq(&all->await);
     if (chain.first != NULL && now.await == NULL)
         sgc_queue_append(&chain);
 }
 
-void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await)
+/* Disclaim procedures are asked before finalizers of what they look at, and about what finalization
+ * has left dead. */
+size_t sgc_finalization_mark(struct sgc_team *team)
 {
     sgc_assert(sgc_stopped_by_self());
+    sgc_disclaim_keep(team);
     sgc_team_set_source(team, NULL);
     sgc_aw_store(&now.fresh.first, 0);
     now.kept_bytes = 0;
     sgc_links_begin();
-    if (!sgc_finalization_used())
-        return;
-    clear_first(team);
-    find_all_ready(team);
-    clear_last(team);
-    queue_fresh(await);
-}
-
-void sgc_finalization_fill(struct sgc_cycle_record *record)
-{
-    sgc_assert(sgc_gc_lock_held());
-    record->marked.finalizable_bytes = now.kept_bytes;
+    if (sgc_finalization_used()) {
+        clear_first(team);
+        find_all_ready(team);
+        clear_last(team);
+        queue_fresh();
+    }
+    sgc_disclaim_mark(team);
+    return now.kept_bytes;
 }
 
 void sgc_finalization_after(void)

@@ -13,16 +13,12 @@
 
 struct sgc_marker;
 struct sgc_team;
-struct sgc_cycle_record;
 
-/* The client's answer about a toggle reference: it is SGC_TOGGLE_... from now on, 0: it is
- * dropped. */
-typedef uintptr_t (*sgc_toggle_fn)(void *object);
+/* The client's answer about a toggle reference, which is SGC_TOGGLE_... `now`: what it is from now
+ * on, 0: it is dropped. */
+typedef uintptr_t (*sgc_toggle_fn)(void *object, uintptr_t now);
 
-/* Shows the client an object before it is queued. */
-typedef void (*sgc_await_fn)(void *object);
-
-/* Before the world is stopped; GC lock held.  ask NULL: toggle references stay as they are. */
+/* Before the world is stopped; GC lock held. */
 void sgc_finalization_before(sgc_toggle_fn ask);
 
 /* Gives the team the finalizers' client data to look through while it marks.  World stopped, before
@@ -32,12 +28,10 @@ void sgc_finalization_share(struct sgc_team *team);
 /* Marks what the tables and the queue keep alive.  World stopped. */
 void sgc_finalization_roots(struct sgc_marker *marker);
 
-/* When everything reachable is marked: clears links, finds what is to be finalized and marks it.
- * await sees each such object when the world runs again; NULL: nobody wants to.  World stopped. */
-void sgc_finalization_mark(struct sgc_team *team, sgc_await_fn await);
-
-/* Stores the bytes that were kept only for finalizers in the cycle's record.  GC lock held. */
-void sgc_finalization_fill(struct sgc_cycle_record *record);
+/* When everything reachable is marked: marks what disclaim procedures may look at, clears links,
+ * finds what is to be finalized and marks it, and puts into their queue what is to be disclaimed.
+ * The bytes that were kept only for finalizers.  World stopped. */
+size_t sgc_finalization_mark(struct sgc_team *team);
 
 /* After the pause; GC lock held. */
 void sgc_finalization_after(void);

@@ -21,7 +21,6 @@ const struct sgc_client_hooks sgc_client_hooks = {
     .push_roots = sgc_client_push_roots,
     .pushing = sgc_client_pushing,
     .after = sgc_client_after,
-    .toggle = sgc_client_toggle_fn,
-    .await = sgc_client_await_fn,
+    .toggle = sgc_client_toggle,
     .violation = sgc_api_violation,
 };

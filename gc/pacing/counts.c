@@ -115,9 +115,10 @@ const struct sgc_counts_stop *sgc_counts_at_stop(void)
     return &counts.at_stop;
 }
 
-void sgc_counts_unused(size_t bytes)
+size_t sgc_counts_retired(size_t unused)
 {
-    counts.at_stop.unused = bytes;
+    counts.at_stop.unused = unused;
+    return sgc_counts_live() + sgc_counts_allocated_since();
 }
 
 void sgc_counts_cycle_done(size_t live)

@@ -56,8 +56,9 @@ bool sgc_counts_take_spans(void);
 /* Tells all.  World stopped: this is what the cycle sees. */
 void sgc_counts_take_all(void);
 
-/* So much of what was allocated, then, no thread had handed out yet.  World stopped. */
-void sgc_counts_unused(size_t bytes);
+/* So much of what was allocated, then, no thread had handed out yet; all caches are retired.  The
+ * bytes that are allocated, dead or not.  World stopped. */
+size_t sgc_counts_retired(size_t unused);
 
 /* Bytes allocated since the last cycle, freed since then, and claimed but not handed out, at the
  * moment when the world last stopped.  On the collecting thread. */

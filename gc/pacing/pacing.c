@@ -367,10 +367,10 @@ static void learn_own(const struct sgc_counts_stop *stop, size_t live, size_t ea
 
 /* Bytes that the cycle freed in the program's place count only as far as the program freed as much
  * itself: otherwise a heap that only cycles free would grow. */
-size_t sgc_pacing_cycle_done(size_t live)
+void sgc_pacing_cycle_done(struct sgc_cycle_record *record)
 {
     const struct sgc_counts_stop *stop = sgc_counts_at_stop();
-    size_t early = sgc_aw_swap(&pacing.early_now, 0);
+    size_t live = record->marked.bytes, early = sgc_aw_swap(&pacing.early_now, 0);
 
     sgc_assert(ok());
     learn_own(stop, live, early);
@@ -379,7 +379,8 @@ size_t sgc_pacing_cycle_done(size_t live)
     sgc_aw_store(&pacing.used_up, 0);
     sgc_aw_store(&pacing.early, early);
     sgc_aw_store(&pacing.non_gc_before, sgc_aw_load(&sgc_client_non_gc_bytes));
-    return stop->allocated;
+    record->heap.allocated_bytes = stop->allocated;
+    sgc_concurrent_pace_fill(record);
 }
 
 /* Trying again at once, or after the first few kilobytes, would cost every allocation the time

@@ -28,6 +28,8 @@
 
 #include "gc/threads/mutator.h"
 
+struct sgc_cycle_record;
+
 void sgc_pacing_init(void);
 
 enum { SGC_UNPUBLISHED_MIN = SGC_PAGE / 4 };
@@ -65,9 +67,10 @@ bool sgc_pacing_overdue(void);
 #define SGC_PACING_STOPS UINT64_MAX
 void sgc_pacing_concurrent(uint64_t target_ns);
 
-/* A cycle has found `live` bytes.  Returns the bytes allocated since the one before.  The next
- * budget is set when listeners hear of the end of the cycle. */
-size_t sgc_pacing_cycle_done(size_t live);
+/* A cycle has found what its record says is marked.  Stores the bytes that were allocated since the
+ * one before in the record, and the waits of threads.  The next budget is set when listeners hear
+ * of the end of the cycle.  With the GC lock. */
+void sgc_pacing_cycle_done(struct sgc_cycle_record *record);
 
 /* A cycle was given up: the next is tried after twice the budget. */
 void sgc_pacing_given_up(void);

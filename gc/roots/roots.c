@@ -243,10 +243,14 @@ static void visit_date(void *arg, const struct sgc_mutator *whose, struct sgc_ra
         visit->fn(visit->arg, SGC_ROOT_DATE, whose, range, NULL);
 }
 
-/* Last, so that a question is answered by another root if there is one as near. */
-static void visit_dates(const struct visit *visit)
+/* Last, so that a question is answered by another root if there is one as near.  A layer that marks
+ * by itself has its say after the roots of a mark. */
+static void visit_dates(const struct visit *visit, bool to_mark)
 {
-    SGC_UPPER(visit, (visit_date, (void *)(uintptr_t)visit));
+    const struct sgc_upper *upper = sgc_upper();
+
+    if (upper != NULL && upper->visit != NULL && !(to_mark && upper->mark != NULL))
+        upper->visit(visit_date, (void *)(uintptr_t)visit);
 }
 
 /* ---- everything ---- */
@@ -279,15 +283,14 @@ void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies)
     sgc_assert(sgc_stopped_by_self());
     sgc_roots_unknown();
     visit_all(&(struct visit){ fn, arg, copies });
-    visit_dates(&(struct visit){ fn, arg, copies });
+    visit_dates(&(struct visit){ fn, arg, copies }, false);
 }
 
 void sgc_roots_mark(struct sgc_marker *marker)
 {
     sgc_assert(sgc_stopped_by_self());
     visit_all(&(struct visit){ scan, marker, true });
-    if (!sgc_upper_marks())
-        visit_dates(&(struct visit){ scan, marker, true });
+    visit_dates(&(struct visit){ scan, marker, true }, true);
     sgc_mark_uncollectable(marker);
 }
 

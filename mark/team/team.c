@@ -196,17 +196,20 @@ void sgc_team_work(struct sgc_team *team, struct sgc_marker *m)
 
 /* ---- a mark: the collecting thread ---- */
 
-void sgc_team_begin(struct sgc_team *team, uint32_t want)
+struct sgc_marker *sgc_team_begin(struct sgc_team *team, uint32_t want)
 {
+    struct sgc_marker *first = sgc_team_first(team);
+
     sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0 && !sgc_team_is_concurrent(team));
     team->markers = team->made;
     team->called = team->rescanning = false;
     team->next_root = 0;
     for (uint32_t i = 0; i < team->markers; i++)
         sgc_marker_begin(team->marker[i]);
-    sgc_team_first(team)->how = SGC_MARKBIT_PLAIN;
+    first->how = SGC_MARKBIT_PLAIN;
     sgc_team_begin_round(team);
     sgc_team_call(team, want);
+    return first;
 }
 
 void sgc_team_call(struct sgc_team *team, uint32_t want)

@@ -48,8 +48,8 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i);
 
 /* `want`: markers that are expected to be useful.  With more than one they are called at once, so
  * that they are awake when the roots have been looked at; otherwise when marking takes longer than
- * expected. */
-void sgc_team_begin(struct sgc_team *team, uint32_t want);
+ * expected.  Returns marker 0. */
+struct sgc_marker *sgc_team_begin(struct sgc_team *team, uint32_t want);
 
 /* Calls helpers as sgc_team_begin does, in a mark that began with one marker so that no other
  * looked at the heap before.  Before roots are marked. */
@@ -70,7 +70,7 @@ void sgc_team_round(struct sgc_team *team, const struct sgc_source *source, bool
 /* ---- a mark beside the program ----
  *
  *   stop                  sgc_team_begin_concurrent, roots, sgc_team_go_on
- *   the program runs      sgc_team_go_on; sgc_team_renew after written pages were armed anew; sgc_mark_written; again
+ *   the program runs      sgc_team_go_on; sgc_marker_renew after written pages were armed anew; sgc_mark_written; again
  *   a stop, or several    roots, sgc_mark_written, sgc_team_go_on_flagged; the program runs again
  *   the last stop         sgc_team_finish_begin; roots, sgc_mark_written, and as in a stopped mark sgc_team_mark,
  *                         sgc_team_rescan; sources of work are looked at here only
@@ -87,11 +87,12 @@ void sgc_team_make_spares(struct sgc_team *team);
 
 /* World stopped.  As sgc_team_begin with one marker, but no helpers are called, however long it
  * takes. */
-void sgc_team_begin_concurrent(struct sgc_team *team);
+struct sgc_marker *sgc_team_begin_concurrent(struct sgc_team *team);
 
-/* The program is about to run, or has been stopped.  Nothing that waits on the stack names memory
- * outside the heap. */
+/* The program is about to run.  Nothing that waits on the stack names memory outside the heap. */
 void sgc_team_program_runs(struct sgc_team *team);
+
+/* It has been stopped: the heap's limit is taken anew, behind which no word counts as a pointer. */
 void sgc_team_program_stopped(struct sgc_team *team);
 
 /* Marks all that is reachable from the work that waits: true; or until `stop` says so, which the
@@ -119,12 +120,9 @@ bool sgc_team_assist(struct sgc_team *team, uint64_t until_ns);
  * be scanned again in the next stop. */
 bool sgc_team_go_on_flagged(struct sgc_team *team, bool (*stop)(void *arg), void *arg);
 
-/* Takes the heap's limit anew: behind that no word counts as a pointer. */
-void sgc_team_renew(struct sgc_team *team);
-
 /* In the last stop: from now on it is a mark of a stopped world like any other, which keeps its
- * marks, totals and work.  Helpers may be called. */
-void sgc_team_finish_begin(struct sgc_team *team);
+ * marks, totals and work.  Calls helpers as sgc_team_begin does. */
+void sgc_team_finish_begin(struct sgc_team *team, uint32_t want);
 
 /* ---- */
 

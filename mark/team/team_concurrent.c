@@ -45,7 +45,7 @@ static bool is_concurrent(const struct sgc_team *team)
     return sgc_team_ok(team) && sgc_team_is_concurrent(team) && sgc_marker_marks(team->marker[0]);
 }
 
-void sgc_team_begin_concurrent(struct sgc_team *team)
+struct sgc_marker *sgc_team_begin_concurrent(struct sgc_team *team)
 {
     struct sgc_marker *m = sgc_team_first(team);
 
@@ -61,6 +61,7 @@ void sgc_team_begin_concurrent(struct sgc_team *team)
     m->mode = (struct sgc_mark_mode){ SGC_MARK_PAUSED, true };
     if (m->split_bytes == 0 || m->split_bytes > SPLIT_MAX)
         m->split_bytes = SPLIT_MAX;
+    return m;
 }
 
 void sgc_team_program_runs(struct sgc_team *team)
@@ -75,6 +76,7 @@ void sgc_team_program_stopped(struct sgc_team *team)
 {
     sgc_assert(is_concurrent(team) && team->marker[0]->mode.program == SGC_MARK_CONCURRENT);
     team->marker[0]->mode.program = SGC_MARK_PAUSED;
+    sgc_marker_renew(team->marker[0]);
 }
 
 /* ---- going on ---- */
@@ -180,12 +182,6 @@ bool sgc_team_go_on_flagged(struct sgc_team *team, bool (*stop)(void *arg), void
     return true;
 }
 
-void sgc_team_renew(struct sgc_team *team)
-{
-    sgc_assert(is_concurrent(team));
-    sgc_marker_renew(team->marker[0]);
-}
-
 void sgc_team_concurrent_end(struct sgc_team *team)
 {
     struct sgc_marker *m = team->marker[0];
@@ -196,7 +192,7 @@ void sgc_team_concurrent_end(struct sgc_team *team)
 }
 
 /* Objects that lie on a stack may lie on a written page, too, and be pushed twice. */
-void sgc_team_finish_begin(struct sgc_team *team)
+void sgc_team_finish_begin(struct sgc_team *team, uint32_t want)
 {
     struct sgc_marker *m = team->marker[0];
 
@@ -213,6 +209,7 @@ void sgc_team_finish_begin(struct sgc_team *team)
     }
     sgc_team_mark_again(team);
     sgc_team_begin_round(team);
+    sgc_team_call(team, want);
 }
 
 /* ---- for markers ---- */

@@ -77,7 +77,7 @@ static void begin(const uintptr_t *root)
 
 static void end(void)
 {
-    sgc_team_finish_begin(team);
+    sgc_team_finish_begin(team, 1);
     if (!sgc_team_mark(team, NULL) || !sgc_team_rescan(team, NULL))
         tap_bail("a mark gave up though nobody asked it to");
     sgc_team_check(team);

@@ -96,7 +96,7 @@ static void mark_round(struct sgc_team *team)
     uintptr_t words[WORDS];
     uint64_t written[SGC_WRITTEN_WORDS];
 
-    sgc_team_renew(team);
+    sgc_marker_renew(sgc_team_first(team));
     random_words(words);
     sgc_mark_roots_now(heap_marker(), words, words + WORDS);
     for (int i = 0; i < SGC_WRITTEN_WORDS; i++)

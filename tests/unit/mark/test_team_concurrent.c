@@ -57,8 +57,7 @@ static void go_on_to_the_end(struct sgc_team *team, struct stops *stops)
 
 static void finish(struct sgc_team *team, const void *words, size_t count, uint32_t want)
 {
-    sgc_team_finish_begin(team);
-    sgc_team_call(team, want);
+    sgc_team_finish_begin(team, want);
     push_roots(team, words, count);
     if (!sgc_team_mark(team, NULL) || !sgc_team_rescan(team, NULL))
         tap_bail("a mark gave up though nobody asked it to");
@@ -349,7 +348,7 @@ static void test_abandon(void)
         if (state > 1)
             sgc_team_program_stopped(team);
         if (state > 2)
-            sgc_team_finish_begin(team);
+            sgc_team_finish_begin(team, 1);
         sgc_team_abandon(team);
         sgc_team_check(team);
         wrong += sgc_pages_flagged() || sgc_team_first(team)->mode.program != SGC_MARK_STOPPED;
@@ -385,7 +384,7 @@ static void test_limit(void)
     sgc_mark_written(sgc_team_first(team), sgc_page_number((uintptr_t)holder) / SGC_ARENA_PAGES, all);
     sgc_team_go_on(team, NULL, NULL);
     before = heap_marked(beyond);
-    sgc_team_renew(team);
+    sgc_marker_renew(sgc_team_first(team));
     sgc_mark_written(sgc_team_first(team), sgc_page_number((uintptr_t)holder) / SGC_ARENA_PAGES, all);
     sgc_team_go_on(team, NULL, NULL);
     after = heap_marked(beyond);
