@@ -139,8 +139,14 @@ inline collect_from(me)
 /* ---- collect.c: when one is due ---- */
 
 /* The service thread is started by the first who asks.  Where there can be none, there are no such cycles. */
-inline wake_lead(me)
+inline ask_lead(me)
 {
+#ifdef BROKEN_ASKED_LATE
+    asks = 0;
+    if :: state == IDLE -> asks = 1; state = ASKED :: state != IDLE fi;
+#else
+    atomic { asks = 0; if :: state == IDLE -> state = ASKED; asks = 1 :: state != IDLE fi };
+#endif
     if
 #if REFUSED && !defined(BROKEN_REFUSED_UNHEARD)
     :: asks -> gc_lock_acquire(me); over(); gc_lock_release(me)
@@ -149,17 +155,6 @@ inline wake_lead(me)
     :: skip
 #endif
     fi
-}
-
-inline ask(me)
-{
-#ifdef BROKEN_ASKED_LATE
-    asks = 0;
-    if :: state == IDLE -> asks = 1; state = ASKED :: state != IDLE fi;
-#else
-    atomic { asks = 0; if :: state == IDLE -> state = ASKED; asks = 1 :: state != IDLE fi };
-#endif
-    wake_lead(me)
 }
 
 /* A clock ends it after a while.  That is relied on only when the lead has offered a stop, which is not made while such a thread
@@ -246,7 +241,7 @@ proctype Client(byte me; byte role)
 
     if
     :: role == COLLECTS -> alive[DROPPED] = 0; explicit = 1
-    :: role != COLLECTS -> ask(me)
+    :: role != COLLECTS -> ask_lead(me)
     fi;
     program(me);
     if
@@ -260,7 +255,7 @@ proctype Client(byte me; byte role)
     :: role == FORKS -> fork(me)
     fi;
     if
-    :: role == ALLOCATES -> ask(me)
+    :: role == ALLOCATES -> ask_lead(me)
     :: role != ALLOCATES
     fi;
     blocked[me] = 1
