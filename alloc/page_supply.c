@@ -242,6 +242,17 @@ void sgc_policy_figures(struct sgc_page_figures *figures)
 
 /* ---- the end of a cache ---- */
 
+/* The bin has no pages and no slots any more: it is as one never used, but for its array, which the
+ * next thread with this cache uses. */
+static void empty_bin(struct sgc_bin *bin)
+{
+    struct sgc_freed *first = sgc_bin_freed(bin);
+    uint32_t place = (uint32_t)(uintptr_t)first;
+
+    sgc_assert(!sgc_bin_has_claimed(bin));
+    *bin = (struct sgc_bin){ .freed = first, .freed_first = place, .freed_full = place };
+}
+
 static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     bool more;
@@ -252,7 +263,7 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         sgc_lists_renew(&cache->bin[kind][cls].lists);
         more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
         if (!more)
-            cache->bin[kind][cls] = (struct sgc_bin){ .size = 0 };
+            empty_bin(&cache->bin[kind][cls]);
         sgc_unlock(&cache->lock, &cache->section);
     } while (more);
 }

@@ -373,11 +373,46 @@ static void test_torture(void)
     sgc_heap_check();
 }
 
+/* ---- threads in turn that have one cache ---- */
+
+/* Fills the lists of freed slots of some classes, as a thread does that ends. */
+static void free_some(struct sgc_cache *other)
+{
+    enum { OBJECTS = 600 };
+    void *object[OBJECTS];
+
+    for (uint32_t bytes = 32; bytes <= 256; bytes += 32) {
+        for (int i = 0; i < OBJECTS; i++)
+            object[i] = heap_small(other, bytes, SGC_KIND_POINTER_FREE);
+        for (int i = 0; i < OBJECTS; i++)
+            heap_free_local(other, object[i]);
+    }
+}
+
+static void test_arrays_stay(void)
+{
+    struct sgc_cache *other = heap_cache();
+    const char *array;
+
+    free_some(other);
+    array = other->array;
+    for (int i = 0; i < 100; i++) {
+        heap_cache_end(other);
+        if (!sgc_cache_open(other, false))
+            tap_bail("no cache");
+        free_some(other);
+    }
+    heap_test.open[heap_test.count - 1] = true;
+    tap_ok(array != NULL && other->array == array, "a cache that is closed and opened needs no other memory for freed slots");
+    sgc_heap_check();
+    heap_cache_end(other);
+}
+
 int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
     return tap_all(test_populated, test_ascending, test_reuse, test_holes, test_pointer_free, test_claims,
                    test_demand, test_claim_left, test_free, test_free_after_cycle, test_free_many,
-                   test_retire_freed, test_many, test_many_runs, test_torture);
+                   test_retire_freed, test_many, test_many_runs, test_arrays_stay, test_torture);
 }
