@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
-# The heap.
+# The heap: what any malloc needs, and what only marking does.
 
-alloc_sources = \
+alloc_plain_sources = \
 	alloc/free.c \
 	alloc/free.h \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_free.c \
-	alloc/marking.c \
-	alloc/marking.h \
 	alloc/granule_set.h \
 	alloc/new_objects.c \
 	alloc/new_objects.h \
@@ -16,10 +14,7 @@ alloc_sources = \
 	alloc/object.h \
 	alloc/page_supply.c \
 	alloc/page_supply.h \
-	alloc/pages/dangling.c \
 	alloc/pages/dangling.h \
-	alloc/pages/found_nodes.c \
-	alloc/pages/found_nodes.h \
 	alloc/pages/geometry.h \
 	alloc/pages/heap.h \
 	alloc/pages/homes.c \
@@ -29,7 +24,6 @@ alloc_sources = \
 	alloc/pages/kind.h \
 	alloc/pages/live_pages.c \
 	alloc/pages/live_pages.h \
-	alloc/pages/marks.c \
 	alloc/pages/marks.h \
 	alloc/pages/page.c \
 	alloc/pages/page.h \
@@ -44,13 +38,13 @@ alloc_sources = \
 	alloc/pages/reserve.c \
 	alloc/pages/size_class.c \
 	alloc/pages/size_class.h \
-	alloc/pages/survival.c \
 	alloc/pages/survival.h \
 	alloc/release.c \
 	alloc/release.h \
 	alloc/release_kept.c \
 	alloc/small/cache.c \
 	alloc/small/cache.h \
+	alloc/small/carve.h \
 	alloc/small/claim_short.h \
 	alloc/small/freed.c \
 	alloc/small/freed.h \
@@ -66,3 +60,16 @@ alloc_sources = \
 	alloc/small/sweep.h \
 	alloc/whole_heap.c \
 	alloc/whole_heap.h
+
+alloc_marking_sources = \
+	alloc/marking.c \
+	alloc/marking.h \
+	alloc/pages/dangling.c \
+	alloc/pages/found_nodes.c \
+	alloc/pages/found_nodes.h \
+	alloc/pages/marks.c \
+	alloc/pages/survival.c
+
+alloc_carving_sources = alloc/small/carve.c
+
+alloc_sources = $(alloc_plain_sources) $(alloc_marking_sources)

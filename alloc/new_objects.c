@@ -7,6 +7,7 @@
 
 #include "alloc/large/span.h"
 #include "alloc/page_supply.h"
+#include "alloc/small/carve.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
 #include "alloc/small/small.h"
@@ -178,7 +179,7 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (bin->size == 0)
         bin->size = sgc_class_bytes(cls);
     do {
-        void *object = sgc_small_claim(cache, kind, cls);
+        void *object = SGC_TRACES ? sgc_small_claim(cache, kind, cls) : sgc_small_carve(cache, kind, cls);
 
         if (object != NULL)
             return object;

@@ -27,6 +27,7 @@ documents += \
 	doc/design/kinds.md \
 	doc/design/large-objects.md \
 	doc/design/limits.md \
+	doc/design/malloc.md \
 	doc/design/marking.md \
 	doc/design/pacing.md \
 	doc/design/page-policy.md \
@@ -68,6 +69,7 @@ documents += \
 	doc/journal/threads-and-roots.md \
 	doc/libscm.md \
 	doc/herrmann.md \
+	doc/malloc.md \
 	doc/numa.md \
 	doc/pauses.md \
 	doc/porting.md \

@@ -4,6 +4,9 @@
  *
  * SGC_SANITIZED: 1 when a sanitizer watches every access of this build, so that none may be hidden
  * in an instruction it does not see.  SGC_TSAN: ThreadSanitizer does.
+ *
+ * SGC_TRACES: 0 where the lower rooms are compiled for a plain malloc, without anything that marks:
+ * no thread is ever stopped, the heap has no mark bits, and its epoch never changes.
  */
 #ifndef SGC_PLATFORM_COMPILER_H
 #define SGC_PLATFORM_COMPILER_H
@@ -24,6 +27,10 @@
 #define SGC_SANITIZED 1
 #else
 #define SGC_SANITIZED 0
+#endif
+
+#ifndef SGC_TRACES
+#define SGC_TRACES 1
 #endif
 
 /* A variable of our own that common paths read.  The compiler is told that it lies in this library,

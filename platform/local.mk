@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The operating system and the processor.  One file an operating system or architecture, chosen here.
+# platform_base_sources: all but hwloc's reading of the topology, or what stands in its place.
 
-platform_sources = \
+platform_base_sources = \
 	platform/atomics.h \
 	platform/atomics_ao.h \
 	platform/atomics_c11.h \
@@ -21,7 +22,7 @@ platform_sources = \
 	platform/text_line.h
 
 if SGC_OS_LINUX
-platform_sources += \
+platform_base_sources += \
 	platform/file_linux.c \
 	platform/file_linux.h \
 	platform/limits_linux.c \
@@ -39,18 +40,18 @@ platform_sources += \
 endif
 
 if SGC_ARCH_X86_64
-platform_sources += platform/registers_x86_64.c platform/registers_x86_64.h
-platform_sources += platform/find_pointers_x86_64.c
+platform_base_sources += platform/registers_x86_64.c platform/registers_x86_64.h
+platform_base_sources += platform/find_pointers_x86_64.c
 else
-platform_sources += platform/find_pointers_none.c
+platform_base_sources += platform/find_pointers_none.c
 endif
 
 if SGC_ARCH_AARCH64
-platform_sources += platform/registers_aarch64.c platform/registers_aarch64.h
+platform_base_sources += platform/registers_aarch64.c platform/registers_aarch64.h
 endif
 
 # Sections and locks.
-platform_sources += \
+platform_base_sources += \
 	platform/section/brief.c \
 	platform/section/brief.h \
 	platform/section/lock.c \
@@ -59,7 +60,7 @@ platform_sources += \
 	platform/section/section.h
 
 # Memory nodes, processors and caches.
-platform_sources += \
+platform_base_sources += \
 	platform/nodes/number_set.c \
 	platform/nodes/number_set.h \
 	platform/nodes/placement.h \
@@ -67,12 +68,13 @@ platform_sources += \
 	platform/nodes/topology.h
 
 if SGC_OS_LINUX
-platform_sources += \
+platform_base_sources += \
 	platform/nodes/caches_linux.c \
 	platform/nodes/placement_linux.c \
 	platform/nodes/topology_sysfs.c
 endif
 
+platform_sources = $(platform_base_sources)
 if SGC_HWLOC
 platform_sources += platform/nodes/topology_hwloc.c
 else
@@ -80,13 +82,13 @@ platform_sources += platform/nodes/topology_none.c
 endif
 
 # Which OS pages were written.
-platform_sources += \
+platform_base_sources += \
 	platform/written/written.c \
 	platform/written/written.h \
 	platform/written/written_software.c
 
 if SGC_OS_LINUX
-platform_sources += \
+platform_base_sources += \
 	platform/written/written_async_linux.c \
 	platform/written/written_mprotect.c \
 	platform/written/written_soft_linux.c

@@ -37,7 +37,8 @@ size_t sgc_os_page_size(void)
 void sgc_platform_init(void)
 {
     (void)sgc_os_page_size();
-    (void)sgc_tls_layout_verified();
+    if (SGC_TRACES)
+        (void)sgc_tls_layout_verified();
 }
 
 static bool advise(void *start, size_t bytes, int advice)

@@ -173,7 +173,8 @@ bool sgc_span_clear(uint32_t page)
     sgc_assert(sgc_page_ok(page) && !sgc_heap_is_marking());
     if (sgc_page_state(&sgc_heap.pages[page]) != SGC_PAGE_SPAN || !clear_bit(page))
         return false;
-    sgc_survival_span_freed(page);
+    if (SGC_TRACES)
+        sgc_survival_span_freed(page);
     return true;
 }
 
@@ -212,7 +213,8 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     sgc_guard_enter(self);
     sgc_lock(&sgc_spans.lock, self);
     if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN && clear_bit(page)) {
-        sgc_survival_span_freed(page);
+        if (SGC_TRACES)
+            sgc_survival_span_freed(page);
         sgc_lists_renew(&sgc_spans.lists);
         sgc_aw_add(&sgc_spans.freed, sgc_span_bytes(page));
         if (!sgc_heap_is_marking() || sgc_fault(SGC_FAULT_TAKEN_DOWN))
@@ -320,7 +322,8 @@ static bool sweep_one(struct batch *dead, const struct wanted *wanted)
 
     if (page == SGC_NO_PAGE)
         return false;
-    sgc_survival_span_swept(page);
+    if (SGC_TRACES)
+        sgc_survival_span_swept(page);
     if (sgc_span_bit(page)) {
         set_swept(page);
     } else if (serves(page, wanted)) {

@@ -38,7 +38,7 @@ bool sgc_dangling_any(uintptr_t start, size_t bytes);
 /* The object that begins with the granule is freed.  By who clears its bit, in the same section. */
 static inline void sgc_dangling_freed(size_t granule)
 {
-    if (__builtin_expect(sgc_heap_is_marking(), 0))
+    if (SGC_TRACES && __builtin_expect(sgc_heap_is_marking(), 0))
         sgc_dangling_note(granule);
 }
 
@@ -46,7 +46,9 @@ static inline void sgc_dangling_freed(size_t granule)
  * same section. */
 static inline void sgc_dangling_freed_word(size_t w, uintptr_t bits)
 {
-    for (; __builtin_expect(sgc_heap_is_marking(), 0) && bits != 0; bits &= bits - 1)
+    if (!SGC_TRACES || __builtin_expect(!sgc_heap_is_marking(), 1))
+        return;
+    for (; bits != 0; bits &= bits - 1)
         sgc_dangling_note(w * 64 + (size_t)__builtin_ctzll(bits));
 }
 

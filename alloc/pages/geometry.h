@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/compiler.h"
+
 enum {
     SGC_GRANULE_LOG = 4,
     SGC_PAGE_LOG = 16,
@@ -29,6 +31,8 @@ enum {
     SGC_ARENA_BITMAP = SGC_ARENA / SGC_GRANULE / 8,     /* bytes of a bitmap per arena: 32 KB */
 
     SGC_SMALL_MAX = 21840,      /* largest class: three objects per page */
+
+    SGC_BITMAPS = SGC_TRACES ? 2 : 1,   /* what is allocated, and what is being marked */
 };
 
 _Static_assert(SGC_ARENA_PAGES == 64, "an arena's pages are the bits of one word");

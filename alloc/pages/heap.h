@@ -14,7 +14,8 @@
  * bits holds two bitmaps, one bit per granule, word by word in turn: word 2w+r is word w of bitmap
  * r.  One says what is allocated, the other is being marked; `alloc_role` says which is which and
  * is flipped at the end of a mark.  They lie together because the marker looks at both for each
- * edge: one cache line serves both.
+ * edge: one cache line serves both.  Where nothing is ever marked (SGC_TRACES 0) there is the first
+ * alone.
  *
  * span_bits does the same for spans: one bit per page, that of the span's first page; word 2a+r is
  * arena a's in role r.
@@ -136,7 +137,7 @@ static inline bool sgc_heap_contains(uintptr_t address)
  * same. */
 static inline bool sgc_heap_is_marking(void)
 {
-    return sgc_a32_load(&sgc_heap.marking) != 0;
+    return SGC_TRACES && sgc_a32_load(&sgc_heap.marking) != 0;
 }
 
 /* Is it the number of a page that is committed?  Page 0 stands for none. */
@@ -228,14 +229,15 @@ static inline uint64_t sgc_pool_pages_of(const struct sgc_arena *arena, enum sgc
 
 static inline uint32_t sgc_mark_role(void)
 {
+    sgc_assert(SGC_BITMAPS == 2);
     return sgc_heap.alloc_role ^ 1u;
 }
 
 /* Word w (64 granules) of the bitmap in that role. */
 static inline sgc_aw_t *sgc_bits_word(size_t w, uint32_t role)
 {
-    sgc_assert(role <= 1);
-    return &sgc_heap.bits[2 * w + role];
+    sgc_assert(role < SGC_BITMAPS);
+    return &sgc_heap.bits[SGC_BITMAPS * w + role];
 }
 
 static inline uintptr_t sgc_bit_mask(size_t granule)
@@ -262,7 +264,7 @@ static inline sgc_aw_t *sgc_remote_word(size_t granule)
  * other role included. */
 static inline size_t sgc_bit_index(size_t granule)
 {
-    return granule + (granule & ~(size_t)63);
+    return SGC_BITMAPS == 2 ? granule + (granule & ~(size_t)63) : granule;
 }
 
 static inline bool sgc_alloc_bit(size_t granule)

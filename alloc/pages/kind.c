@@ -6,7 +6,7 @@
 #include "platform/report.h"
 
 SGC_STATE struct sgc_kinds sgc_kinds = {
-    .count = SGC_ATOMIC_INIT(SGC_KINDS_BUILT_IN),
+    .count = SGC_ATOMIC_INIT(SGC_KINDS_AT_START),
     .of = {
         [SGC_KIND_POINTER_FREE] = { .scan = SGC_SCAN_NOTHING },
         [SGC_KIND_CONSERVATIVE] = { .scan = SGC_SCAN_WORDS, .clear = true },

@@ -28,7 +28,8 @@ enum sgc_kind_number {
     SGC_KIND_UNCOLLECTABLE = 2,
     SGC_KIND_POINTER_FREE_UNCOLLECTABLE = 3,
     SGC_KINDS_BUILT_IN = 4,
-    SGC_KINDS = 16,             /* there may be */
+    SGC_KINDS = SGC_TRACES ? 16 : 4,    /* there may be */
+    SGC_KINDS_AT_START = SGC_TRACES ? SGC_KINDS_BUILT_IN : SGC_KIND_CONSERVATIVE + 1,
 };
 
 /* How a marked object is scanned. */
@@ -68,10 +69,11 @@ static inline bool sgc_kind_ok(uint32_t kind)
     return kind < sgc_kind_count();
 }
 
-/* The built-in kinds are told by their numbers, since these are mostly known to the compiler. */
+/* The built-in kinds are told by their numbers, since these are mostly known to the compiler.  A
+ * plain malloc has no others. */
 static inline bool sgc_kind_is_client(uint32_t kind)
 {
-    return kind >= SGC_KINDS_BUILT_IN;
+    return SGC_TRACES && kind >= SGC_KINDS_BUILT_IN;
 }
 
 static inline bool sgc_kind_has_pointers(uint32_t kind)

@@ -29,7 +29,7 @@ void sgc_marks_note(uint32_t page);
 static inline void sgc_marking_note_freed(uint32_t page)
 {
     sgc_assert(sgc_page_ok(page));
-    if (__builtin_expect(sgc_heap_is_marking(), 0))
+    if (SGC_TRACES && __builtin_expect(sgc_heap_is_marking(), 0))
         sgc_marks_note(page);
 }
 

@@ -13,8 +13,8 @@ void sgc_page_clear_bits(uint32_t page)
     sgc_assert(sgc_page_ok(page));
     sgc_assert(!sgc_heap_is_marking() || sgc_page_state(&sgc_heap.pages[page]) != SGC_PAGE_SMALL);
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
-        sgc_aw_store(sgc_bits_word(w, 0), 0);
-        sgc_aw_store(sgc_bits_word(w, 1), 0);
+        for (uint32_t role = 0; role < SGC_BITMAPS; role++)
+            sgc_aw_store(sgc_bits_word(w, role), 0);
         if (sgc_aw_load(&sgc_heap.remote_bits[w]) != 0)
             sgc_aw_store(&sgc_heap.remote_bits[w], 0);
     }
@@ -105,7 +105,8 @@ static void check_no_bits(uint32_t page)
     size_t word = (size_t)page * SGC_PAGE_WORDS;
 
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
-        sgc_verify(sgc_aw_load(sgc_bits_word(w, 0)) == 0 && sgc_aw_load(sgc_bits_word(w, 1)) == 0);
+        for (uint32_t role = 0; role < SGC_BITMAPS; role++)
+            sgc_verify(sgc_aw_load(sgc_bits_word(w, role)) == 0);
 }
 
 void sgc_page_check(uint32_t page)

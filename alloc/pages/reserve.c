@@ -21,7 +21,7 @@ static const size_t DEFAULT_RESERVE_MAX = (size_t)1 << 40;
 static const struct table {
     size_t place, arena_bytes;
 } tables[SGC_TABLES] = {
-    { offsetof(struct sgc_heap, bits), 2 * SGC_ARENA_BITMAP },
+    { offsetof(struct sgc_heap, bits), SGC_BITMAPS * SGC_ARENA_BITMAP },
     { offsetof(struct sgc_heap, remote_bits), SGC_ARENA_BITMAP },
     { offsetof(struct sgc_heap, pages), SGC_ARENA_PAGES * sizeof(struct sgc_page) },
     { offsetof(struct sgc_heap, records), SGC_ARENA_PAGES * sizeof(struct sgc_page_record) },

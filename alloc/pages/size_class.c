@@ -73,9 +73,11 @@ static void add_all(void)
 
     for (g = 1; g <= LINEAR_GRANULES; g++)
         add_class(g);
-    for (g = LINEAR_GRANULES + 1; g < last; g = next_geometric(g)) {
-        g = widened(g);
-        add_crowded(g);
+    for (g = SGC_TRACES ? g : next_geometric(LINEAR_GRANULES); g < last; g = next_geometric(g)) {
+        if (SGC_TRACES) {
+            g = widened(g);
+            add_crowded(g);
+        }
         add_class(g);
     }
     if (sgc_size_classes.of[sgc_size_classes.count - 1].granules < last)

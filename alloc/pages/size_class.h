@@ -8,6 +8,10 @@
  * power of two, where requests crowd once the end byte is added; but those above 4, 8 and 16 KB lie
  * 14 to 33 % above, so there the size itself is a class, too.
  *
+ * A plain malloc (SGC_TRACES 0) has no end byte, so requests of a power of two get just that, and a
+ * class is a multiple of an eighth of the power of two below: requests with an alignment find a
+ * class that is little larger.
+ *
  * The mix of requests behind the promise "at most 12.5 % wasted" stands in doc/design/heap-mix.md
  * and is computed by tests/unit/alloc/pages/test_size_class.c.
  *

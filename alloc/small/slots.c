@@ -80,7 +80,7 @@ static bool none_taken(const struct place *p)
     const sgc_aw_t *words = sgc_slot_word(p->start);
 
     for (uint32_t w = 0; w < SGC_PAGE_WORDS; w++)
-        if (sgc_aw_load(words + 2 * w) != 0)
+        if (sgc_aw_load(words + SGC_BITMAPS * w) != 0)
             return false;
     return true;
 }

@@ -23,7 +23,7 @@ struct sgc_slots {
 __attribute__((always_inline))
 static inline sgc_aw_t *sgc_slot_word(size_t at)
 {
-    return sgc_alloc_words + at / 64 * 2;
+    return sgc_alloc_words + at / 64 * SGC_BITMAPS;
 }
 
 /* The slots that are free in the word of granule `at`, where one begins, from there on: `at` itself

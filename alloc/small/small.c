@@ -138,7 +138,7 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bo
  * serves nobody and hurts nobody: it is looked at for free slots each time.  Short runs are looked
  * for from `next` to `dirty`, others from `next` on in `page`: at each instruction these are of one
  * page, or there is no page, or nothing below `dirty`. */
-static bool activate(struct sgc_bin *bin)
+bool sgc_bin_next_active(struct sgc_bin *bin)
 {
     uint32_t page;
 
@@ -162,7 +162,7 @@ static bool activate(struct sgc_bin *bin)
 static bool find_slots(struct sgc_bin *bin, uint32_t cls, uint32_t max, struct sgc_slots *s)
 {
     sgc_assert(max != 0 && sgc_bin_ok(bin));
-    while (bin->page != SGC_NO_PAGE || activate(bin)) {
+    while (bin->page != SGC_NO_PAGE || sgc_bin_next_active(bin)) {
         *s = sgc_slots_claim(bin->page, cls, bin->next, max);
         bin->next = s->end;
         if (s->first != s->end)

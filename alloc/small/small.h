@@ -27,6 +27,10 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 /* A run that has been claimed becomes the bin's, which has none.  In a section. */
 void sgc_bin_give_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t page, struct sgc_slots s);
 
+/* The next of the pages that are ready becomes the active one; false: there is none.  In a
+ * section. */
+bool sgc_bin_next_active(struct sgc_bin *bin);
+
 /* Claims slots for a batch that has its first, and links them behind it, to `max` in all: what is
  * ready, or some kilobytes of what the active page has.  Outside sections. */
 void sgc_small_link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t max, void **first);
@@ -70,7 +74,7 @@ enum sgc_free_result sgc_small_free_local(struct sgc_cache *cache, uint32_t page
 __attribute__((always_inline))
 static inline bool sgc_bin_handed_out(const struct sgc_bin *bin, const char *object)
 {
-    return object < bin->cur || object >= bin->end;
+    return !SGC_TRACES || object < bin->cur || object >= bin->end;
 }
 
 /* Nothing has been changed unless it is done. */

@@ -33,7 +33,7 @@ static void poison_free_slots(uint32_t page)
 /* A page that becomes an orphan is swept once more in its epoch. */
 static bool first_sweep(uint32_t page)
 {
-    return sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
+    return SGC_TRACES && sgc_tag_epoch(sgc_aw_load(&sgc_heap.pages[page].tag)) != sgc_heap.epoch;
 }
 
 /* The bits for the next mark are cleared on the way, as their words lie next to those that are
@@ -47,12 +47,12 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_assert(sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
     sgc_assert(sgc_tag_epoch(tag) == sgc_heap.epoch);
     sgc_assert(!first || !sgc_heap_is_marking());
-    if (first)
+    if (SGC_TRACES && first)
         sgc_survival_first_sweep(page);
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);
-    if (first)
+    if (SGC_TRACES && first)
         sgc_page_clear_marks(page);
     sgc_heap.records[page].offered = false;
     sgc_aw_store_rel(&sgc_heap.pages[page].tag, tag + sgc_fault_turn(SGC_FAULT_SWEPT_EARLY, 16));
@@ -69,7 +69,7 @@ static void fetch_bits(uint32_t page)
     const char *bits = (const char *)sgc_bits_word((size_t)page * SGC_PAGE_WORDS, 0);
 
     sgc_assert(sgc_page_ok(page));
-    for (size_t at = 0; at < 2 * SGC_PAGE_WORDS * sizeof(sgc_aw_t); at += 64)
+    for (size_t at = 0; at < SGC_BITMAPS * SGC_PAGE_WORDS * sizeof(sgc_aw_t); at += 64)
         __builtin_prefetch(bits + at, 1);
 }
 

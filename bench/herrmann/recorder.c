@@ -18,7 +18,7 @@
  * | -------- | ---------------------------------- | --------- | ------------------------------- |
  * | `record` | the constructor, the child of fork | all calls | release, acquire: the file is mapped and `limit` set before |
  * | `limit`  | the constructor, before `record`   | all calls | that of `record`                |
- * | `taken`  | all calls, by an atomic addition   | none      | relaxed: a place of the file is one call's, and read after the end |
+ * | `taken`  | all calls, by an atomic addition   | none      | relaxed: a place is one call's, and read after the end |
  */
 #include <fcntl.h>
 #include <pthread.h>

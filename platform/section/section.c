@@ -17,10 +17,10 @@ void sgc_guard_init(int suspend_signal)
 }
 
 /* The signals are blocked before anything is written down: a handler that leaves by longjmp before
- * that leaves no trace. */
+ * that leaves no trace.  A plain malloc blocks none: nobody may leave it by a jump. */
 void sgc_guard_enter(struct sgc_section *self)
 {
-    if (self->guards == 0) {
+    if (SGC_TRACES && self->guards == 0) {
         sigset_t saved;
 
         sgc_signals_change(&guard_mask, &saved);
@@ -34,7 +34,7 @@ void sgc_guard_enter(struct sgc_section *self)
 void sgc_guard_leave(struct sgc_section *self)
 {
     sgc_assert(self->guards > 0);
-    if (--self->guards != 0)
+    if (--self->guards != 0 || !SGC_TRACES)
         return;
     sgc_compiler_barrier();
     if (sgc_section_suspended(self)) {

@@ -5,7 +5,8 @@ declares; its customers are the other modules in whose code such a name stands, 
     modules.py ROOT             the counts of the ratchet, a line each
     modules.py ROOT --all       what they are made of
 
-    one_customer    external functions that one other module uses alone: they might be static there
+    one_customer    external functions that one other module uses alone: they might be static there; not those that a header marks as
+                    exported to programs (SGC_EXPORTED)
     unused          external functions that no other module uses
     short_files     files of less than 50 lines
     upward          functions that a header of another folder declares than the one that defines them
@@ -16,7 +17,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-FOLDERS = ("platform", "options", "alloc", "mark", "gc", "shortterm")
+FOLDERS = ("platform", "options", "alloc", "malloc", "mark", "gc", "shortterm")
 SHORT = 50
 NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 PIECE = re.compile(r"[{};]|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*$", re.MULTILINE)
@@ -48,7 +49,7 @@ def statements(text):
 
 def function_of(head):
     """The external function that is declared or defined so, or None."""
-    if re.search(r"\bstatic\b|\btypedef\b", head):
+    if re.search(r"\bstatic\b|\btypedef\b|\bSGC_EXPORTED\b", head):
         return None
     found = CALLED.search(ATTRIBUTE.sub(" ", head))
     return found.group(1) if found and "=" not in head[:found.start()] else None

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# A plain malloc on the heap: the lower rooms once more, without what marks, and the family.
+malloc_sources = \
+	malloc/family.c \
+	malloc/family.h \
+	malloc/info.c \
+	malloc/operators.c \
+	malloc/paths.h \
+	malloc/slow.c \
+	malloc/slow.h \
+	malloc/start.c \
+	malloc/start.h \
+	malloc/threads.c \
+	malloc/threads.h
+
+plain_cppflags = -DSGC_TRACES=0 $(AM_CPPFLAGS)
+
+noinst_LTLIBRARIES += libsgcheap.la
+libsgcheap_la_SOURCES = $(platform_base_sources) platform/nodes/topology_none.c $(alloc_plain_sources) $(alloc_carving_sources)
+libsgcheap_la_CPPFLAGS = $(plain_cppflags)
+
+# White-box tests link it, and their malloc is this one, too.
+noinst_LTLIBRARIES += libsgcmallocbody.la
+libsgcmallocbody_la_SOURCES = $(malloc_sources)
+libsgcmallocbody_la_CPPFLAGS = $(plain_cppflags)
+libsgcmallocbody_la_CFLAGS = $(AM_CFLAGS) -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
+libsgcmallocbody_la_LIBADD = libsgcheap.la
+
+if SGC_PRELOAD
+if !SGC_SANITIZED
+pkglib_LTLIBRARIES += libsgcmalloc.la
+libsgcmalloc_la_SOURCES =
+libsgcmalloc_la_LIBADD = libsgcmallocbody.la
+libsgcmalloc_la_LDFLAGS = $(shared_flags) -shared -module -avoid-version -static-libgcc $(SGC_SMALL_LDFLAGS) \
+	-Wl,-z,now -Wl,-z,initfirst -Wl,--version-script,$(top_srcdir)/link/malloc.map
+EXTRA_libsgcmalloc_la_DEPENDENCIES = link/malloc.map
+endif
+endif
+EXTRA_DIST += link/malloc.map

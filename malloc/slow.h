@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow paths: what the common ones have no slot for, large blocks, alignments, other threads'
+ * blocks, and threads that have no cache.
+ */
+#ifndef SGC_MALLOC_SLOW_H
+#define SGC_MALLOC_SLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "alloc/object.h"
+
+/* NULL: ENOMEM is said. */
+__attribute__((noinline)) void *sgc_block_new_slowly(size_t bytes);
+
+/* At a multiple of `align`, a power of two. */
+void *sgc_block_new_aligned(size_t bytes, size_t align);
+
+/* All zero. */
+void *sgc_block_new_zeroed(size_t bytes);
+
+/* Frees the block, or ends the program with a message if there is none; `function` is the name
+ * for that.  NULL is let pass.  Keeps errno. */
+__attribute__((noinline)) void sgc_block_free_slowly(void *block, const char *function);
+
+/* Finds the block that begins there.  False: there is none, and the program has not ended since its
+ * constructors have not run. */
+bool sgc_block_find(const void *block, const char *function, struct sgc_object *object);
+
+/* Makes the block larger or smaller in place.  False: it has to move. */
+bool sgc_block_resize(const struct sgc_object *object, size_t bytes);
+
+#endif
