@@ -52,7 +52,7 @@ class Command:
         """Former results, of the class kind; tables then speak of the machine that they are of."""
         try:
             results = kind.read(path)
-        except (OSError, ValueError) as reason:
+        except (OSError, ValueError, SyntaxError) as reason:
             self.refuse(f"--from {path}: {reason}; give a results.tsv that {self.name} has written")
         machine.speak_of(results.about.get("machine", ""))
         return results

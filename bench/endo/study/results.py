@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What was measured, and what the thesis has; medians with least and most."""
+import ast
 import os
 from dataclasses import dataclass, field
 from statistics import median
@@ -57,7 +58,7 @@ class Results:
         if not rows or tuple(rows[0]) != COLUMNS:
             raise ValueError(f"{path}: expected a line \"{' '.join(COLUMNS)}\" behind its head")
         for program, version, threads, number, figure, value in rows[1:]:
-            key = (program, version, int(threads))
+            key = (program, version, ast.literal_eval(threads))     # a number, or a combination of factors
             if figure == "failure":
                 results.failures.append((*key, int(number), value))
             else:
