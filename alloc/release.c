@@ -14,6 +14,7 @@ enum {
     WALK_STEP = 32,                 /* pages looked at before the lock is given up for a moment, */
     COUNT_STEP = 256,               /* and pages counted */
     FREED_PER_PAGE = 16,            /* freed slots for which a page is looked at */
+    BOUND_SHARE = 4,                /* of what its pages hold a plain malloc's bin may keep */
     FREED_WALKED = 64,              /* freed slots at hand, each of which may have left the
                                      * processor's caches */
 };
@@ -153,19 +154,26 @@ static uint32_t walk_next(struct walk *w)
     return page;
 }
 
-bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max)
+/* Swept pages of the bin, up to so many. */
+static size_t count_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max)
 {
     struct walk w = walk_of(cache, kind, cls);
     uint32_t page = SGC_NO_PAGE;
+    size_t count = 0;
 
     sgc_assert(max != 0);
     do {
         sgc_lock(&cache->lock, &cache->section);
-        for (uint32_t i = 0; i < COUNT_STEP && max > 0 && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
-            max--;
+        for (uint32_t i = 0; i < COUNT_STEP && count < max && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
+            count++;
         sgc_unlock(&cache->lock, &cache->section);
-    } while (page != SGC_NO_PAGE && max > 0);
-    return page != SGC_NO_PAGE;
+    } while (page != SGC_NO_PAGE && count < max);
+    return count;
+}
+
+bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max)
+{
+    return count_pages(cache, kind, cls, max) == max;
 }
 
 /* The bin has given up its slots. */
@@ -277,15 +285,36 @@ static void offer_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     }
 }
 
-/* All pages are looked at if they are few, compared with the slots: then some are likely to be
- * empty. */
+/* So the next look at all pages is paid for by frees of a fourth of what they hold, and a bin whose
+ * objects are all freed shrinks by fourths.  After the bin has left its slots. */
+static void renew_bound(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    sgc_assert(!sgc_bin_has_freed(bin) && bin->size != 0);
+    bin->bound = count_pages(cache, kind, cls, SIZE_MAX) * SGC_PAGE / bin->size / BOUND_SHARE;
+}
+
+/* Are all pages to be looked at?  If they are few, compared with the freed slots at hand.  A plain
+ * malloc's bin that has a bound has reached it, which is a share of what its pages hold. */
+static bool pays_to_walk(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    const struct sgc_bin *bin = &cache->bin[kind][cls];
+
+    if (!SGC_TRACES && bin->bound != 0)
+        return true;
+    return !sgc_emptied_more_pages(cache, kind, cls, sgc_bin_nfreed(bin) / FREED_PER_PAGE + 1);
+}
+
 void sgc_emptied_leave_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     sgc_guard_enter(&cache->section);
-    if (!sgc_emptied_more_pages(cache, kind, cls, sgc_bin_nfreed(&cache->bin[kind][cls]) / FREED_PER_PAGE + 1))
+    if (pays_to_walk(cache, kind, cls))
         sgc_emptied_give_up(cache, kind, cls);
     else
         offer_freed(cache, kind, cls);
+    if (!SGC_TRACES)
+        renew_bound(cache, kind, cls);
     sgc_guard_leave(&cache->section);
 }

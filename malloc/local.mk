@@ -3,6 +3,8 @@
 malloc_sources = \
 	malloc/family.c \
 	malloc/family.h \
+	malloc/give_back.c \
+	malloc/give_back.h \
 	malloc/info.c \
 	malloc/operators.c \
 	malloc/paths.h \

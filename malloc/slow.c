@@ -9,6 +9,7 @@
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/new_objects.h"
+#include "malloc/give_back.h"
 #include "malloc/start.h"
 #include "platform/report.h"
 
@@ -131,7 +132,8 @@ static bool free_block(void *block)
 
     sgc_assert(sgc_heap_contains((uintptr_t)block));
     freed = turn.cache != NULL && sgc_object_free(turn.cache, block) == SGC_FREE_DONE;
-
+    if (freed)
+        sgc_give_back(turn.cache);
     sgc_turn_end(&turn);
     return freed;
 }

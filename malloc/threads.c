@@ -10,6 +10,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
+#include "malloc/give_back.h"
 #include "platform/platform.h"
 #include "platform/stretch.h"
 
@@ -325,6 +326,7 @@ static void child(void)
     held = false;
     sgc_assert(sgc_a32_load(&put_off) == NONE);
     sgc_pool_after_fork();
+    sgc_give_back_after_fork();
     sgc_lock_reset(&sgc_orphans.lock);
     sgc_lock_reset(&sgc_spans.lock);
     forget_others();

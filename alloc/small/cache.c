@@ -363,7 +363,7 @@ static void check_bin(const struct sgc_cache *cache, uint32_t kind, uint32_t cls
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_verify((bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end);
+    sgc_verify(!SGC_TRACES || ((bin->limit == NULL || bin->cur <= bin->limit) && bin->limit <= bin->end));
     check_freed(cache, bin);
     check_active(bin);
     if (!sgc_bin_has_claimed(bin))      /* the page of a run that is used up may be another's by

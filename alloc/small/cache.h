@@ -69,7 +69,11 @@ struct sgc_freed {
  * closed.  A bin never used is all zero: no memory is spent on it. */
 struct sgc_bin {
     _Alignas(64) char *cur;
-    char *limit;
+    union {
+        char *limit;
+        size_t bound;               /* of a plain malloc, which claims no runs: freed slots that it
+                                     * keeps, at most; see sgc_bin_bound */
+    };
     struct sgc_freed *freed;
     char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
     char *dirty; /* from here on memory was never used: nothing to zero, nothing to fetch; in the active page,
@@ -166,6 +170,22 @@ static inline bool sgc_bin_has_freed(const struct sgc_bin *bin)
     return (uint32_t)(uintptr_t)bin->freed != bin->freed_first;
 }
 
+enum { SGC_BOUND_BYTES = 65536, SGC_BOUND_SLOTS = 8 };
+
+/* How many freed slots a bin may keep at hand.  Where nothing marks, the free that finds so many
+ * looks for empty pages (alloc/release.h): a share of what the bin's pages hold, and at least 64 KB
+ * or a few slots. */
+static inline size_t sgc_bin_bound(const struct sgc_bin *bin)
+{
+    size_t floor;
+
+    if (SGC_TRACES)
+        return SIZE_MAX;
+    sgc_assert(bin->size != 0);
+    floor = SGC_BOUND_BYTES / bin->size > SGC_BOUND_SLOTS ? SGC_BOUND_BYTES / bin->size : SGC_BOUND_SLOTS;
+    return bin->bound > floor ? bin->bound : floor;
+}
+
 /* Is there no room for one more freed slot? */
 __attribute__((always_inline))
 static inline bool sgc_bin_closed(const struct sgc_bin *bin)
@@ -224,8 +244,8 @@ static inline uint32_t sgc_bin_claimed_page(const struct sgc_bin *bin)
  * run that is used up, and no end.  By its thread in a section, or world stopped. */
 static inline bool sgc_bin_ok(const struct sgc_bin *bin)
 {
-    return (bin->limit == NULL || bin->cur <= bin->limit) &&
-           (bin->limit <= bin->end || (bin->end == NULL && bin->cur == bin->limit)) &&
+    return (!SGC_TRACES || bin->limit == NULL || bin->cur <= bin->limit) &&
+           (!SGC_TRACES || bin->limit <= bin->end || (bin->end == NULL && bin->cur == bin->limit)) &&
            sgc_bin_nfreed(bin) <= (bin->freed_full - bin->freed_first) / sizeof(struct sgc_freed) &&
            bin->next_ready <= bin->ready_end && bin->ready_end <= SGC_READY_MAX;
 }

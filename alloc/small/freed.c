@@ -78,6 +78,8 @@ bool sgc_bin_make_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     if (!cache->keeps_freed || !sgc_kind_keeps_freed(kind))
         return false;
+    if (sgc_bin_nfreed(bin) >= sgc_bin_bound(bin))
+        return false;
     if (sgc_bin_nfreed(bin) < sgc_bin_freed_room(bin))
         return true;
     sgc_guard_enter(&cache->section);

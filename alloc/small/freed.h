@@ -28,6 +28,15 @@ enum {
  * or there is no memory.  By the cache's thread, outside sections. */
 bool sgc_bin_make_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
+/* How many the bin takes before it is closed. */
+static inline uint32_t sgc_bin_may_keep(const struct sgc_bin *bin)
+{
+    uint32_t room = sgc_bin_freed_room(bin);
+    size_t bound = sgc_bin_bound(bin);
+
+    return bound < room ? (uint32_t)bound : room;
+}
+
 /* Before the bin gets its slots: in an abandoned section (platform/section/section.h) a bin with
  * slots that is not marked would keep them over a cycle, and hand them out twice. */
 static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
@@ -37,7 +46,7 @@ static inline void sgc_bin_activate(struct sgc_cache *cache, uint32_t kind, uint
     cache->active[kind][cls / 64] |= UINT64_C(1) << (cls % 64);
     sgc_compiler_barrier();
     if (bin->freed != NULL && cache->keeps_freed)
-        bin->freed_full = bin->freed_first + sgc_bin_freed_room(bin) * (uint32_t)sizeof(struct sgc_freed);
+        bin->freed_full = bin->freed_first + sgc_bin_may_keep(bin) * (uint32_t)sizeof(struct sgc_freed);
 }
 
 /* A slot freed by this thread, allocated again.  In a section.  It leaves the array before its bit

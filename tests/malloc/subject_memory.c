@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subject_memory CASE MEGABYTES: memory that the malloc of the loader's choice needs, and what stays, in kilobytes.
+ *
+ *   sizes      so much of blocks of 64 bytes, freed, then of 128 bytes: "peak" resident
+ *   turns      four threads in turn allocate so much each and free it: "peak"
+ *   burst      so much, of many sizes, beside an eighth that lives on; then freed, and no call more: "live", "left" resident
+ *   teeth      so much allocated and freed, ten times in a second: "faults" of each tooth from the fifth on, on the average
+ *   handed     a producer, and a consumer that frees; a megabyte stands for 100 000 blocks: "peak", "live" at most
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TURNS = 4, TEETH = 14, WARM = 4, TOOTH_NS = 100000000, QUEUE = 4096, HANDED = 100000 };
+
+static void *must(void *p)
+{
+    if (p == NULL) {
+        fprintf(stderr, "subject_memory: no memory\n");
+        exit(2);
+    }
+    return p;
+}
+
+static struct rusage used(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return u;
+}
+
+static long resident_kb(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL || fscanf(file, "%lu %lu", &size, &resident) != 2)
+        exit(2);
+    fclose(file);
+    return (long)resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Blocks, linked through their first words, all of each written. */
+static void **fill(void **list, size_t bytes, size_t from, size_t step)
+{
+    size_t size = from;
+
+    for (size_t done = 0; done < bytes; done += size) {
+        void **block = must(malloc(size));
+
+        memset(block, 1, size);
+        *block = list;
+        list = block;
+        if (step != 0 && (size += step) > 20000)
+            size = from;
+    }
+    return list;
+}
+
+static void drop(void **list)
+{
+    while (list != NULL) {
+        void **next = *list;
+
+        free(list);
+        list = next;
+    }
+}
+
+static void sizes(size_t bytes)
+{
+    drop(fill(NULL, bytes, 64, 0));
+    drop(fill(NULL, bytes, 128, 0));
+    printf("peak %ld\n", used().ru_maxrss);
+}
+
+static void *one_turn(void *arg)
+{
+    drop(fill(NULL, *(size_t *)arg, 48, 32));
+    return NULL;
+}
+
+static void turns(size_t bytes)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < TURNS; i++)
+        if (pthread_create(&thread, NULL, one_turn, &bytes) != 0 || pthread_join(thread, NULL) != 0)
+            exit(2);
+    printf("peak %ld\n", used().ru_maxrss);
+}
+
+/* What lives is allocated among what is freed. */
+static void burst(size_t bytes)
+{
+    void **live = NULL, **dead = NULL;
+
+    for (int part = 0; part < 64; part++) {
+        dead = fill(dead, bytes / 64, 40, 200);
+        live = fill(live, bytes / 64 / 8, 4096, 0);
+    }
+    drop(dead);
+    printf("live %zu\nleft %ld\n", bytes / 8 / 1024, resident_kb());
+    drop(live);
+}
+
+static void teeth(size_t bytes)
+{
+    long before = 0;
+
+    for (int tooth = 0; tooth < TEETH; tooth++) {
+        const struct timespec rest = { 0, TOOTH_NS / 2 };
+
+        if (tooth == WARM)
+            before = used().ru_minflt;
+        drop(fill(NULL, bytes, 40, 300));
+        nanosleep(&rest, NULL);
+    }
+    printf("faults %ld\n", (used().ru_minflt - before) / (TEETH - WARM));
+}
+
+static void *queue[QUEUE];
+static size_t put, taken;           /* atomic: by the producer, by the consumer */
+
+static void *produce(void *arg)
+{
+    size_t blocks = *(size_t *)arg;
+
+    for (size_t i = 0; i < blocks; i++) {
+        while (i - __atomic_load_n(&taken, __ATOMIC_ACQUIRE) >= QUEUE)
+            sched_yield();
+        queue[i % QUEUE] = memset(must(malloc(16 + i % 240)), 1, 16);
+        __atomic_store_n(&put, i + 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static void handed(size_t bytes)
+{
+    size_t blocks = (bytes >> 20) * HANDED;
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, produce, &blocks) != 0)
+        exit(2);
+    for (size_t i = 0; i < blocks; i++) {
+        while (__atomic_load_n(&put, __ATOMIC_ACQUIRE) <= i)
+            sched_yield();
+        free(queue[i % QUEUE]);
+        __atomic_store_n(&taken, i + 1, __ATOMIC_RELEASE);
+    }
+    pthread_join(thread, NULL);
+    printf("peak %ld\nlive %d\n", used().ru_maxrss, QUEUE * 256 / 1024);
+}
+
+static const struct { const char *name; void (*try)(size_t bytes); } cases[] = {
+    { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "teeth", teeth }, { "handed", handed },
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(argv[1], cases[i].name) == 0) {
+            printf("start %ld\n", resident_kb());
+            cases[i].try((size_t)strtoul(argv[2], NULL, 10) << 20);
+            return 0;
+        }
+    fprintf(stderr, "usage: subject_memory CASE MEGABYTES\n");
+    return 2;
+}
