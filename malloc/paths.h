@@ -19,7 +19,7 @@ static inline void *sgc_block_new(size_t bytes)
     struct sgc_bin *bin;
 
     if (__builtin_expect(bytes > SGC_FAST_MAX, 0))
-        return sgc_block_new_slowly(bytes);
+        return sgc_block_new_larger(bytes);
     bin = sgc_bin_at(cache, sgc_bin_offset(SGC_KIND_POINTER_FREE, 0) + sgc_fast_bins[bytes]);
     if (__builtin_expect(!sgc_bin_has_freed(bin), 0))
         return sgc_block_new_slowly(bytes);

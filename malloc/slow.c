@@ -65,6 +65,21 @@ void *sgc_block_new_slowly(size_t bytes)
     return new_block(bytes, SGC_GRANULE, false);
 }
 
+/* Before there is a cache all classes lead to a bin that is empty. */
+void *sgc_block_new_larger(size_t bytes)
+{
+    struct sgc_bin *bin;
+
+    sgc_assert(bytes > SGC_FAST_MAX);
+    if (bytes > SGC_SMALL_MAX)
+        return sgc_block_new_slowly(bytes);
+    bin = &sgc_fast_cache->bin[SGC_KIND_POINTER_FREE][sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE)];
+    if (__builtin_expect(!sgc_bin_has_freed(bin), 0))
+        return sgc_block_new_slowly(bytes);
+    sgc_assert(bin->size >= bytes);
+    return sgc_bin_pop(bin);
+}
+
 void *sgc_block_new_aligned(size_t bytes, size_t align)
 {
     return new_block(bytes, align > SGC_GRANULE ? align : SGC_GRANULE, false);

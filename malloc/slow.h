@@ -14,6 +14,9 @@
 /* NULL: ENOMEM is said. */
 __attribute__((noinline)) void *sgc_block_new_slowly(size_t bytes);
 
+/* The common path for more than SGC_FAST_MAX bytes: as long as bins have them. */
+__attribute__((noinline)) void *sgc_block_new_larger(size_t bytes);
+
 /* At a multiple of `align`, a power of two. */
 void *sgc_block_new_aligned(size_t bytes, size_t align);
 
