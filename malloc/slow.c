@@ -17,27 +17,12 @@ enum { ZERO_BY_SPAN = SGC_SMALL_MAX };      /* bytes above which the span knows 
 
 /* ---- new blocks ---- */
 
-/* The smallest class whose blocks all lie at multiples of `align`: pages do, so the size must.
- * False: it takes a span. */
-static bool find_class(size_t bytes, size_t align, uint32_t *cls)
-{
-    size_t granules = (bytes + SGC_GRANULE - 1) / SGC_GRANULE;
-
-    sgc_assert(bytes != 0 && align != 0 && (align & (align - 1)) == 0);
-    if (bytes > SGC_SMALL_MAX || align > SGC_SMALL_MAX)
-        return false;
-    for (*cls = sgc_class_for(granules); *cls < sgc_size_classes.count; ++*cls)
-        if (sgc_class_bytes(*cls) % align == 0)
-            return true;
-    return false;
-}
-
 static void *from_heap(struct sgc_cache *cache, size_t bytes, size_t align, bool zeroed)
 {
     uint32_t cls;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (find_class(bytes, align, &cls))
+    if (sgc_class_find(bytes, align, &cls))
         return sgc_small_refill(cache, SGC_KIND_POINTER_FREE, cls);
     return sgc_span_alloc(&cache->section, bytes, zeroed ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE, align);
 }

@@ -54,6 +54,10 @@ static inline uint32_t sgc_class_for(size_t granules)
     return sgc_size_classes.by_granules[granules];
 }
 
+/* The smallest class for `bytes` (not 0) whose objects all lie at multiples of `align`, a power of
+ * two: pages do, so the size must.  False: there is none. */
+bool sgc_class_find(size_t bytes, size_t align, uint32_t *cls);
+
 static inline uint32_t sgc_class_bytes(uint32_t cls)
 {
     return sgc_size_classes.of[cls].granules * SGC_GRANULE;

@@ -47,20 +47,6 @@ struct request {
                                    registers */
 };
 
-/* The smallest class whose objects all lie at multiples of `align`: pages do, so the size must. */
-static bool find_class(struct request *r)
-{
-    size_t granules = (r->bytes + SGC_GRANULE - 1) / SGC_GRANULE;
-
-    sgc_assert(r->bytes != 0 && r->align != 0 && (r->align & (r->align - 1)) == 0);
-    if (r->bytes > SGC_SMALL_MAX || r->align > SGC_PAGE)
-        return false;
-    for (r->cls = sgc_class_for(granules); r->cls < sgc_size_classes.count; r->cls++)
-        if (sgc_class_bytes(r->cls) % r->align == 0)
-            return true;
-    return false;
-}
-
 /* Of a batch each object has exactly so many bytes.  False if there can be none so large. */
 static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t align)
 {
@@ -73,7 +59,7 @@ static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t 
         r->bytes = 1;
     if (bytes > PTRDIFF_MAX - SGC_PAGE)
         return false;
-    r->small = find_class(r);
+    r->small = sgc_class_find(r->bytes, r->align, &r->cls);
     return true;
 }
 
