@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building the size class tables, once, on the initialising thread; and finding the class for an
- * alignment, on any thread.
+ * Building the size class tables.  Runs once, on the initialising thread.
  */
 #include "alloc/pages/size_class.h"
 
@@ -97,15 +96,4 @@ void sgc_size_classes_init(void)
             cls++;
         sgc_size_classes.by_granules[g] = (uint8_t)cls;
     }
-}
-
-bool sgc_class_find(size_t bytes, size_t align, uint32_t *cls)
-{
-    sgc_assert(bytes != 0 && align != 0 && (align & (align - 1)) == 0);
-    if (bytes > SGC_SMALL_MAX || align > SGC_SMALL_MAX)
-        return false;
-    for (*cls = sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE); *cls < sgc_size_classes.count; ++*cls)
-        if (sgc_class_bytes(*cls) % align == 0)
-            return true;
-    return false;
 }

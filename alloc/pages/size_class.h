@@ -54,13 +54,22 @@ static inline uint32_t sgc_class_for(size_t granules)
     return sgc_size_classes.by_granules[granules];
 }
 
-/* The smallest class for `bytes` (not 0) whose objects all lie at multiples of `align`, a power of
- * two: pages do, so the size must.  False: there is none. */
-bool sgc_class_find(size_t bytes, size_t align, uint32_t *cls);
-
 static inline uint32_t sgc_class_bytes(uint32_t cls)
 {
     return sgc_size_classes.of[cls].granules * SGC_GRANULE;
+}
+
+/* The smallest class for `bytes` (not 0) whose objects all lie at multiples of `align`, a power of
+ * two: pages do, so the size must.  False: there is none. */
+static inline bool sgc_class_find(size_t bytes, size_t align, uint32_t *cls)
+{
+    sgc_assert(bytes != 0 && align != 0 && (align & (align - 1)) == 0);
+    if (bytes > SGC_SMALL_MAX || align > SGC_SMALL_MAX)
+        return false;
+    for (*cls = sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE); *cls < sgc_size_classes.count; ++*cls)
+        if (sgc_class_bytes(*cls) % align == 0)
+            return true;
+    return false;
 }
 
 /*
