@@ -42,8 +42,6 @@ enum {
     SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
     SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them
                                   as who leaves all */
-    SGC_PACE_FREES = 4,        /* who leaves none need have freed only this part of what it
-                                  allocated: the rest may live */
     SGC_PACE_RATION = 5,       /* useless cycles in a row; then the program runs this part of a
                                   cycle's time before the next */
 };
@@ -109,13 +107,12 @@ static inline size_t sgc_pace_in_time(const struct sgc_pace_costs *c, uint64_t n
 }
 
 /* How far the program freed by itself what it allocated between two cycles, in parts of
- * SGC_PACE_OWN: the less, the more it left for the cycle to find dead.  One whose heap grows frees
- * less than it allocates, and may free all that dies. */
+ * SGC_PACE_OWN: the less, the more it left for the cycle to find dead. */
 static inline size_t sgc_pace_own(size_t allocated, size_t freed, size_t dead)
 {
     size_t own = sgc_pace_less(freed, sgc_pace_scale(dead, SGC_PACE_REST - 1, 1));
 
-    return sgc_pace_smaller(sgc_pace_scale(own, SGC_PACE_OWN * SGC_PACE_FREES, allocated), SGC_PACE_OWN);
+    return sgc_pace_smaller(sgc_pace_scale(own, SGC_PACE_OWN, allocated), SGC_PACE_OWN);
 }
 
 static inline size_t sgc_pace_and_own(size_t bytes, const struct sgc_pace_heap *h)
