@@ -52,30 +52,11 @@ size_t sgc_malloc_usable_size(void *block) SGC_EXPORTED(malloc_usable_size);
 /* ---- malloc/operators.c: what C++ calls, by the names that its compilers give ----
  *
  * new without memory calls the next definition of the same operator, the C++ library's, which runs
- * the program's handler and throws.  Every form of delete frees. */
+ * the program's handler and throws. */
 void *sgc_new(size_t bytes) SGC_EXPORTED(_Znwm);
-void *sgc_new_array(size_t bytes) SGC_EXPORTED(_Znam);
-void *sgc_new_quiet(size_t bytes, const void *nothrow) SGC_EXPORTED(_ZnwmRKSt9nothrow_t);
-void *sgc_new_array_quiet(size_t bytes, const void *nothrow) SGC_EXPORTED(_ZnamRKSt9nothrow_t);
 void *sgc_new_aligned(size_t bytes, size_t align) SGC_EXPORTED(_ZnwmSt11align_val_t);
-void *sgc_new_array_aligned(size_t bytes, size_t align) SGC_EXPORTED(_ZnamSt11align_val_t);
-void *sgc_new_aligned_quiet(size_t bytes, size_t align, const void *nothrow) SGC_EXPORTED(_ZnwmSt11align_val_tRKSt9nothrow_t);
-void *sgc_new_array_aligned_quiet(size_t bytes, size_t align, const void *nothrow)
-    SGC_EXPORTED(_ZnamSt11align_val_tRKSt9nothrow_t);
-
 void sgc_delete(void *block) SGC_EXPORTED(_ZdlPv);
-void sgc_delete_array(void *block) SGC_EXPORTED(_ZdaPv);
-void sgc_delete_sized(void *block, size_t bytes) SGC_EXPORTED(_ZdlPvm);
-void sgc_delete_array_sized(void *block, size_t bytes) SGC_EXPORTED(_ZdaPvm);
-void sgc_delete_quiet(void *block, const void *nothrow) SGC_EXPORTED(_ZdlPvRKSt9nothrow_t);
-void sgc_delete_array_quiet(void *block, const void *nothrow) SGC_EXPORTED(_ZdaPvRKSt9nothrow_t);
 void sgc_delete_aligned(void *block, size_t align) SGC_EXPORTED(_ZdlPvSt11align_val_t);
-void sgc_delete_array_aligned(void *block, size_t align) SGC_EXPORTED(_ZdaPvSt11align_val_t);
-void sgc_delete_sized_aligned(void *block, size_t bytes, size_t align) SGC_EXPORTED(_ZdlPvmSt11align_val_t);
-void sgc_delete_array_sized_aligned(void *block, size_t bytes, size_t align) SGC_EXPORTED(_ZdaPvmSt11align_val_t);
-void sgc_delete_aligned_quiet(void *block, size_t align, const void *nothrow) SGC_EXPORTED(_ZdlPvSt11align_val_tRKSt9nothrow_t);
-void sgc_delete_array_aligned_quiet(void *block, size_t align, const void *nothrow)
-    SGC_EXPORTED(_ZdaPvSt11align_val_tRKSt9nothrow_t);
 
 /* ---- malloc/info.c: figures, and requests that are not for us ---- */
 

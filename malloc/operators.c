@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C++'s operators, in C and without its library: malloc/family.h.  They are exported since a call
- * through the C++ library's would be one more, and so that what they allocate is seen to be the
- * program's.
+ * The four of C++'s operators that all others call, in C and without its library: malloc/family.h.
+ * They are exported since a call through the C++ library's would be one more, and so that what they
+ * allocate is seen to be the program's.
+ *
+ * The other sixteen forms are left to the C++ library, which calls these by name, as the standard
+ * says ([new.delete]): so they reach what a program has put in the place of one of the four.
  */
 #include <dlfcn.h>
 
@@ -10,8 +13,7 @@
 #include "malloc/paths.h"
 #include "platform/report.h"
 
-/* ---- without memory: the next definition, which has the program's handler and throws ---- */
-
+/* Without memory: the next definition, which has the program's handler and throws. */
 static void *next(const char *operator)
 {
     void *found = dlsym(RTLD_NEXT, operator);
@@ -24,158 +26,38 @@ static void *next(const char *operator)
 }
 
 __attribute__((cold, noinline))
-static void *next_new(const char *operator, size_t bytes)
+static void *next_new(size_t bytes)
 {
-    return ((void *(*)(size_t))next(operator))(bytes);
+    return ((void *(*)(size_t))next("_Znwm"))(bytes);
 }
 
 __attribute__((cold, noinline))
-static void *next_quiet(const char *operator, size_t bytes, const void *nothrow)
+static void *next_aligned(size_t bytes, size_t align)
 {
-    return ((void *(*)(size_t, const void *))next(operator))(bytes, nothrow);
+    return ((void *(*)(size_t, size_t))next("_ZnwmSt11align_val_t"))(bytes, align);
 }
-
-__attribute__((cold, noinline))
-static void *next_aligned(const char *operator, size_t bytes, size_t align)
-{
-    return ((void *(*)(size_t, size_t))next(operator))(bytes, align);
-}
-
-__attribute__((cold, noinline))
-static void *next_aligned_quiet(const char *operator, size_t bytes, size_t align, const void *nothrow)
-{
-    return ((void *(*)(size_t, size_t, const void *))next(operator))(bytes, align, nothrow);
-}
-
-/* ---- new ---- */
 
 void *sgc_new(size_t bytes)
 {
     void *block = sgc_block_new(bytes);
 
-    return block != NULL ? block : next_new("_Znwm", bytes);
-}
-
-void *sgc_new_array(size_t bytes)
-{
-    void *block = sgc_block_new(bytes);
-
-    return block != NULL ? block : next_new("_Znam", bytes);
-}
-
-void *sgc_new_quiet(size_t bytes, const void *nothrow)
-{
-    void *block = sgc_block_new(bytes);
-
-    return block != NULL ? block : next_quiet("_ZnwmRKSt9nothrow_t", bytes, nothrow);
-}
-
-void *sgc_new_array_quiet(size_t bytes, const void *nothrow)
-{
-    void *block = sgc_block_new(bytes);
-
-    return block != NULL ? block : next_quiet("_ZnamRKSt9nothrow_t", bytes, nothrow);
+    return block != NULL ? block : next_new(bytes);
 }
 
 void *sgc_new_aligned(size_t bytes, size_t align)
 {
     void *block = sgc_block_new_aligned(bytes, align);
 
-    return block != NULL ? block : next_aligned("_ZnwmSt11align_val_t", bytes, align);
+    return block != NULL ? block : next_aligned(bytes, align);
 }
-
-void *sgc_new_array_aligned(size_t bytes, size_t align)
-{
-    void *block = sgc_block_new_aligned(bytes, align);
-
-    return block != NULL ? block : next_aligned("_ZnamSt11align_val_t", bytes, align);
-}
-
-void *sgc_new_aligned_quiet(size_t bytes, size_t align, const void *nothrow)
-{
-    void *block = sgc_block_new_aligned(bytes, align);
-
-    return block != NULL ? block : next_aligned_quiet("_ZnwmSt11align_val_tRKSt9nothrow_t", bytes, align, nothrow);
-}
-
-void *sgc_new_array_aligned_quiet(size_t bytes, size_t align, const void *nothrow)
-{
-    void *block = sgc_block_new_aligned(bytes, align);
-
-    return block != NULL ? block : next_aligned_quiet("_ZnamSt11align_val_tRKSt9nothrow_t", bytes, align, nothrow);
-}
-
-/* ---- delete ---- */
-
-static const char DELETE[] = "operator delete";
-static const char DELETE_ARRAY[] = "operator delete[]";
 
 void sgc_delete(void *block)
 {
-    sgc_block_free(block, DELETE);
-}
-
-void sgc_delete_array(void *block)
-{
-    sgc_block_free(block, DELETE_ARRAY);
-}
-
-void sgc_delete_sized(void *block, size_t bytes)
-{
-    (void)bytes;
-    sgc_block_free(block, DELETE);
-}
-
-void sgc_delete_array_sized(void *block, size_t bytes)
-{
-    (void)bytes;
-    sgc_block_free(block, DELETE_ARRAY);
-}
-
-void sgc_delete_quiet(void *block, const void *nothrow)
-{
-    (void)nothrow;
-    sgc_block_free(block, DELETE);
-}
-
-void sgc_delete_array_quiet(void *block, const void *nothrow)
-{
-    (void)nothrow;
-    sgc_block_free(block, DELETE_ARRAY);
+    sgc_block_free(block, "operator delete");
 }
 
 void sgc_delete_aligned(void *block, size_t align)
 {
     (void)align;
-    sgc_block_free(block, DELETE);
-}
-
-void sgc_delete_array_aligned(void *block, size_t align)
-{
-    (void)align;
-    sgc_block_free(block, DELETE_ARRAY);
-}
-
-void sgc_delete_sized_aligned(void *block, size_t bytes, size_t align)
-{
-    (void)bytes, (void)align;
-    sgc_block_free(block, DELETE);
-}
-
-void sgc_delete_array_sized_aligned(void *block, size_t bytes, size_t align)
-{
-    (void)bytes, (void)align;
-    sgc_block_free(block, DELETE_ARRAY);
-}
-
-void sgc_delete_aligned_quiet(void *block, size_t align, const void *nothrow)
-{
-    (void)align, (void)nothrow;
-    sgc_block_free(block, DELETE);
-}
-
-void sgc_delete_array_aligned_quiet(void *block, size_t align, const void *nothrow)
-{
-    (void)align, (void)nothrow;
-    sgc_block_free(block, DELETE_ARRAY);
+    sgc_block_free(block, "operator delete");
 }

@@ -14,8 +14,8 @@ enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in spans that it ha
 enum { IDLE, BUSY, WATCHING, DONE, FAILED };
 
 SGC_STATE static sgc_a32_t state;
-SGC_STATE static sgc_a32_t starter;
 SGC_STATE static sgc_a32_t reached;
+static _Thread_local bool starting __attribute__((tls_model("initial-exec")));     /* the calling thread is at it */
 
 static bool start_heap(void)
 {
@@ -37,12 +37,11 @@ static bool claim(void)
     while (!sgc_a32_cas(&state, IDLE, BUSY)) {
         uint32_t now = sgc_a32_load_acq(&state);
 
-        if (now == DONE || now == FAILED || sgc_a32_load(&starter) == (uint32_t)sgc_thread_id())
+        if (now == DONE || now == FAILED || starting)
             return false;
         sgc_wait(&state, now, -1);
     }
-    sgc_assert(sgc_a32_load(&starter) == 0);
-    sgc_a32_store(&starter, (uint32_t)sgc_thread_id());
+    starting = true;
     return true;
 }
 
@@ -51,7 +50,7 @@ static bool has_heap(void)
 {
     uint32_t now = sgc_a32_load_acq(&state);
 
-    return now == DONE || (now == WATCHING && sgc_a32_load(&starter) == (uint32_t)sgc_thread_id());
+    return now == DONE || (now == WATCHING && starting);
 }
 
 static void pass_to(uint32_t next)

@@ -79,3 +79,6 @@ tests_check_sandbox_la_CFLAGS = $(SGC_CFLAGS) -fvisibility=default
 tests_check_sandbox_la_LDFLAGS = $(test_module_ldflags)
 tests_check_sandbox_la_LIBADD =
 endif
+
+# Its functions are seen by the libraries that it runs with.
+tests_malloc_allocating_calls_LDFLAGS = $(AM_LDFLAGS) -rdynamic
