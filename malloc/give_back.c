@@ -3,6 +3,7 @@
 #include "malloc/give_back.h"
 
 #include "alloc/pages/pool.h"
+#include "alloc/small/orphan.h"
 #include "platform/platform.h"
 
 enum { KEPT_SHARE = 8 };                            /* of the pages in use */
@@ -78,6 +79,13 @@ void sgc_give_back(struct sgc_cache *cache)
         return;
     discard(&cache->section);
     sgc_a32_store_rel(&rhythm.busy, 0);
+}
+
+void sgc_give_back_after(struct sgc_cache *cache, const void *block)
+{
+    sgc_assert(sgc_heap_contains((uintptr_t)block));
+    sgc_orphan_freed(sgc_granule_number((uintptr_t)block), &cache->section);
+    sgc_give_back(cache);
 }
 
 void sgc_give_back_after_fork(void)

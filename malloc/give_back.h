@@ -19,8 +19,12 @@
 
 #include "alloc/small/cache.h"
 
-/* Something was freed by a slow path.  By the cache's thread, outside sections. */
+/* Pages may have come to the pool.  By the cache's thread, outside sections. */
 void sgc_give_back(struct sgc_cache *cache);
+
+/* The same after the caller has freed a block, maybe the last one of a page that an ended thread has
+ * left behind. */
+void sgc_give_back_after(struct sgc_cache *cache, const void *block);
 
 /* In the child of a fork, by its only thread. */
 void sgc_give_back_after_fork(void);

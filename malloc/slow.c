@@ -133,7 +133,7 @@ static bool free_block(void *block)
     sgc_assert(sgc_heap_contains((uintptr_t)block));
     freed = turn.cache != NULL && sgc_object_free(turn.cache, block) == SGC_FREE_DONE;
     if (freed)
-        sgc_give_back(turn.cache);
+        sgc_give_back_after(turn.cache, block);
     sgc_turn_end(&turn);
     return freed;
 }
