@@ -236,6 +236,15 @@ uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cl
     return found;
 }
 
+void sgc_emptied_give_up_all(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            if (cache->bin[kind][cls].size != 0)
+                sgc_emptied_give_up(cache, kind, cls);
+}
+
 /* ---- freed slots that are too many ---- */
 
 /* They are offered to claims: as many as a step looks at.  After a cycle a page is none of our

@@ -171,6 +171,8 @@ static bool resize_span(const struct sgc_object *o, size_t bytes)
         return false;
     turn = sgc_turn_begin();
     done = turn.cache != NULL && sgc_span_resize(&turn.cache->section, o->page, bytes);
+    if (done && bytes < o->bytes)
+        sgc_give_back(turn.cache);
     sgc_turn_end(&turn);
     return done;
 }
