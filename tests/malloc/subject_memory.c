@@ -5,6 +5,8 @@
  *   sizes      so much of blocks of 64 bytes, freed, then of 128 bytes: "peak" resident
  *   turns      four threads in turn allocate so much each and free it: "peak"
  *   burst      so much, of many sizes, beside an eighth that lives on; then freed, and no call more: "live", "left" resident
+ *   sparse     so much of blocks of 100 bytes, of which first all but each tenth are freed, then these: "left"
+ *   sparse_larger   of 8000 bytes
  *   teeth      so much allocated and freed, ten times in a second: "faults" of each tooth from the fifth on, on the average
  *   calm       the same, then a block of 100 KB each 10 ms, for 3 seconds: "left"
  *   ended      so much allocated by threads that have ended, freed by another: "left"
@@ -114,6 +116,33 @@ static void burst(size_t bytes)
     drop(dead);
     printf("live %zu\nleft %ld\n", bytes / 8 / 1024, resident_kb());
     drop(live);
+}
+
+/* Each page has a tenth left when those go that fill a bin's list. */
+static void sparse_of(size_t bytes, size_t size)
+{
+    size_t blocks = bytes / size;
+    void **block = must(malloc(blocks * sizeof *block));
+
+    for (size_t i = 0; i < blocks; i++)
+        memset(block[i] = must(malloc(size)), 1, size);
+    for (size_t i = 0; i < blocks; i++)
+        if (i % 10 != 0)
+            free(block[i]);
+    for (size_t i = 0; i < blocks; i += 10)
+        free(block[i]);
+    free(block);
+    printf("left %ld\n", resident_kb());
+}
+
+static void sparse(size_t bytes)
+{
+    sparse_of(bytes, 100);
+}
+
+static void sparse_larger(size_t bytes)
+{
+    sparse_of(bytes, 8000);
 }
 
 static void teeth(size_t bytes)
@@ -234,7 +263,8 @@ static void handed(size_t bytes)
 }
 
 static const struct { const char *name; void (*try)(size_t bytes); } cases[] = {
-    { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "teeth", teeth }, { "calm", calm },
+    { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "sparse", sparse }, { "sparse_larger", sparse_larger },
+    { "teeth", teeth }, { "calm", calm },
     { "ended", ended }, { "idle", idle }, { "shrunk", shrunk }, { "handed", handed },
 };
 
