@@ -290,15 +290,6 @@ void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self)
         continue;
 }
 
-/* All bins give up their freed slots, since the cache's thread ends. */
-static void release_all(struct sgc_cache *cache)
-{
-    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
-        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
-            if (cache->bin[kind][cls].size != 0)
-                sgc_emptied_give_up(cache, kind, cls);
-}
-
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
 {
     sgc_assert(sgc_cache_ok(cache));
@@ -308,7 +299,7 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
     sgc_cache_retire(cache);
     sgc_unlock(&cache->lock, &cache->section);
     if (self == &cache->section)
-        release_all(cache);
+        sgc_emptied_give_up_all(cache);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (cache->bin[kind][cls].size != 0)

@@ -236,6 +236,15 @@ uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cl
     return found;
 }
 
+void sgc_emptied_give_up_all(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
+        for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+            if (cache->bin[kind][cls].size != 0)
+                sgc_emptied_give_up(cache, kind, cls);
+}
+
 /* ---- freed slots that are too many ---- */
 
 /* They are offered to claims: as many as a step looks at.  After a cycle a page is none of our
@@ -285,18 +294,35 @@ static void offer_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     }
 }
 
-/* So the next look at all pages is paid for by frees of a fourth of what they hold, and a bin whose
- * objects are all freed shrinks by fourths.  After the bin has left its slots. */
+/* Slots that the program has in the bin's swept pages, when none is at hand. */
+static size_t count_live(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
+{
+    struct walk w = walk_of(cache, kind, cls);
+    uint32_t page = SGC_NO_PAGE;
+    size_t live = 0;
+
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        for (uint32_t i = 0; i < WALK_STEP && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
+            live += sgc_page_live(page);
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (page != SGC_NO_PAGE);
+    return live;
+}
+
+/* A bin whose objects are all freed shrinks by fourths of them, however few of them its pages had.
+ * Each page but the active one has one or more, so the next look at all pages is paid for by a free
+ * for each four of them, or more.  After the bin has left its slots. */
 static void renew_bound(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
     sgc_assert(!sgc_bin_has_freed(bin) && bin->size != 0);
-    bin->bound = count_pages(cache, kind, cls, SIZE_MAX) * SGC_PAGE / bin->size / BOUND_SHARE;
+    bin->bound = count_live(cache, kind, cls) / BOUND_SHARE;
 }
 
 /* Are all pages to be looked at?  If they are few, compared with the freed slots at hand.  A plain
- * malloc's bin that has a bound has reached it, which is a share of what its pages hold. */
+ * malloc's bin that has a bound has reached it, which is a share of what lived in its pages. */
 static bool pays_to_walk(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];

@@ -32,6 +32,9 @@ bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
  * beside the program.  Outside sections. */
 uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
+/* All bins do: the cache's thread ends, or memory is wanted back. */
+void sgc_emptied_give_up_all(struct sgc_cache *cache);
+
 /* A bin leaves all freed slots at hand to their pages, where claims find them.  Unless they are
  * few, compared with its pages, it does so by giving up all that it has.  Not while a mark goes on
  * beside the program; outside sections. */

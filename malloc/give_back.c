@@ -2,19 +2,37 @@
 /* When free pages go back to the system: malloc/give_back.h. */
 #include "malloc/give_back.h"
 
+#include "alloc/large/span.h"
+#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
+#include "alloc/release.h"
+#include "alloc/small/orphan.h"
 #include "platform/platform.h"
 
-enum { KEPT_SHARE = 8 };                            /* of the pages in use */
+enum {
+    KEPT_SHARE = 8,                                 /* of the pages in use */
+    ORPHANS_STEP = 256,                             /* swept at a time */
+};
 static const size_t KEPT_MIN = (size_t)8 << 20;
-static const uint64_t SOON_NS = 500000000;          /* what is taken again within that was given back too early */
+/* A page that nobody has taken again in that time was kept too long; one that somebody has was
+ * given back too early. */
+static const uint64_t DECAY_NS = 500000000;
+static const uint64_t TICK_NS = 10000000;           /* between two looks for an arena that is due */
 
 static SGC_STATE struct {
     sgc_a32_t busy;
     sgc_aw_t extra;             /* bytes that the bound has risen by */
+    sgc_aw_t ticked;            /* when an arena was last sought that is due, */
+    uint32_t arena;             /* and where that is done next */
     uint64_t last;              /* the time of the last discard, */
-    size_t discarded, left;     /* the bytes that went then, and the heap's bytes afterwards */
+    size_t discarded, left;     /* the bytes that have gone and were not taken again, and the
+                                 * heap's bytes afterwards */
 } rhythm;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 static size_t bound(void)
 {
@@ -23,20 +41,21 @@ static size_t bound(void)
     return (share > KEPT_MIN ? share : KEPT_MIN) + sgc_aw_load(&rhythm.extra);
 }
 
-/* The heap has grown again by half of what went, or more: too early.  It never needs more than it
- * ever had. */
+/* As many bytes as have gone and were taken again at once are kept from now on; the heap never
+ * needs more than it ever had. */
 static void learn(uint64_t now)
 {
     size_t heap = sgc_pool_heap_bytes(), grown = heap > rhythm.left ? heap - rhythm.left : 0;
-    size_t extra = sgc_aw_load(&rhythm.extra), limit = sgc_aw_load(&sgc_pool.max_consumed) * SGC_PAGE;
+    size_t extra = sgc_aw_load(&rhythm.extra), again = smaller(grown, rhythm.discarded);
 
-    if (rhythm.discarded == 0 || (now - rhythm.last < SOON_NS && grown < rhythm.discarded / 2))
-        return;
-    if (now - rhythm.last >= SOON_NS)
+    if (now - rhythm.last >= DECAY_NS) {
         extra /= 2;
-    else
-        extra = 2 * extra > grown ? 2 * extra : grown;
-    sgc_aw_store(&rhythm.extra, extra < limit ? extra : limit);
+        rhythm.discarded = 0;
+    } else {
+        extra += again;
+        rhythm.discarded -= again;
+    }
+    sgc_aw_store(&rhythm.extra, smaller(extra, sgc_aw_load(&sgc_pool.max_consumed) * SGC_PAGE));
 }
 
 /* Whole arenas first; some of those that are not have few such pages. */
@@ -53,6 +72,7 @@ static void discard_until(size_t wanted, uint64_t now, struct sgc_section *self)
     } while (kept > wanted && kept < before);
 }
 
+/* Down to half of the bound, if there is more.  By the clock that tells when pages were freed. */
 static void discard(struct sgc_section *self)
 {
     uint64_t now = sgc_clock_ns();
@@ -63,21 +83,64 @@ static void discard(struct sgc_section *self)
     before = sgc_pool_used_bytes();
     if (before <= bound())
         return;
-    sgc_guard_enter(self);
     discard_until(bound() / 2, now, self);
-    sgc_guard_leave(self);
     rhythm.last = now;
-    rhythm.discarded = before - sgc_pool_used_bytes();
+    rhythm.discarded += before - smaller(before, sgc_pool_used_bytes());
     rhythm.left = sgc_pool_heap_bytes();
+}
+
+/* One arena in which nothing was freed for long: the bound has risen for nothing by what is
+ * there. */
+static void discard_old(uint64_t now, struct sgc_section *self)
+{
+    size_t returned = sgc_aw_load(&sgc_pool.returned), extra = sgc_aw_load(&rhythm.extra), old;
+
+    sgc_assert(sgc_a32_load(&rhythm.busy) == 1);
+    sgc_aw_store(&rhythm.ticked, now);
+    sgc_pool_decay_next(now, DECAY_NS, &rhythm.arena, self);
+    old = sgc_aw_load(&sgc_pool.returned) - returned;
+    sgc_aw_store(&rhythm.extra, extra - smaller(extra, old));
 }
 
 void sgc_give_back(struct sgc_cache *cache)
 {
+    size_t used = sgc_pool_used_bytes();
+    uint64_t now;
+
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (sgc_pool_used_bytes() <= bound() || !sgc_a32_cas(&rhythm.busy, 0, 1))
+    if (used == 0)
         return;
-    discard(&cache->section);
+    now = sgc_clock_coarse_ns();
+    if ((used <= bound() && now < sgc_aw_load(&rhythm.ticked) + TICK_NS) || !sgc_a32_cas(&rhythm.busy, 0, 1))
+        return;
+    sgc_guard_enter(&cache->section);
+    if (used > bound())
+        discard(&cache->section);
+    else
+        discard_old(now, &cache->section);
+    sgc_guard_leave(&cache->section);
     sgc_a32_store_rel(&rhythm.busy, 0);
+}
+
+void sgc_give_back_after(struct sgc_cache *cache, const void *block)
+{
+    sgc_assert(sgc_heap_contains((uintptr_t)block));
+    sgc_orphan_freed(sgc_granule_number((uintptr_t)block), &cache->section);
+    sgc_give_back(cache);
+}
+
+void sgc_give_back_all(struct sgc_cache *cache)
+{
+    struct sgc_section *self = &cache->section;
+
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(self));
+    sgc_guard_enter(self);
+    sgc_emptied_give_up_all(cache);
+    sgc_span_give_cached(cache->id, self);
+    while (sgc_orphan_sweep(ORPHANS_STEP, self))
+        continue;
+    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
+    sgc_guard_leave(self);
 }
 
 void sgc_give_back_after_fork(void)

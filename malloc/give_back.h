@@ -6,12 +6,14 @@
  *
  * The bound is an eighth of the pages in use, and at least 8 MB.  A program that takes again at
  * once what it has given back pays for each OS page: so the bound rises by what was taken again
- * within half a second of a discard, and falls by half at the first discard without that.
+ * within half a second of a discard.  It falls by half at the first discard without that, and by
+ * what goes because of its age: a slow free looks for an arena in which nothing was freed for half
+ * a second, at most each 10 ms, and discards its free pages.
  *
  *   what           written by                             read by    ordering
  *   busy           the thread that discards, by           others     acquire, release: what follows is its alone
  *                  compare-and-swap; the child of a fork
- *   extra          that thread                            anybody    relaxed: a figure
+ *   extra, ticked  that thread                            anybody    relaxed: figures
  *   the rest       that thread                            the same   busy
  */
 #ifndef SGC_MALLOC_GIVE_BACK_H
@@ -19,8 +21,17 @@
 
 #include "alloc/small/cache.h"
 
-/* Something was freed by a slow path.  By the cache's thread, outside sections. */
+/* Pages may have come to the pool: discards what is too much there, or too old.  By the cache's
+ * thread, outside sections. */
 void sgc_give_back(struct sgc_cache *cache);
+
+/* A slow path has freed the block: gives its page back if nothing is left in it and no thread owns
+ * it; then as sgc_give_back. */
+void sgc_give_back_after(struct sgc_cache *cache, const void *block);
+
+/* Discards all that is free: the pool's pages, with what the cache has at hand and what others have
+ * freed in orphans.  By the cache's thread, outside sections. */
+void sgc_give_back_all(struct sgc_cache *cache);
 
 /* In the child of a fork, by its only thread. */
 void sgc_give_back_after_fork(void);

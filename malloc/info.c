@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "alloc/large/span.h"
-#include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "malloc/family.h"
+#include "malloc/give_back.h"
 #include "malloc/start.h"
 #include "platform/platform.h"
 #include "platform/report.h"
@@ -69,16 +69,6 @@ int sgc_malloc_info(int options, void *stream)
     return 0;
 }
 
-/* The spans that the calling thread keeps, and the free pages. */
-static void give_back(struct sgc_cache *cache)
-{
-    sgc_assert(sgc_cache_ok(cache));
-    sgc_guard_enter(&cache->section);
-    sgc_span_give_cached(cache->id, &cache->section);
-    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, &cache->section);
-    sgc_guard_leave(&cache->section);
-}
-
 int sgc_malloc_trim(size_t pad)
 {
     struct sgc_turn turn = sgc_turn_begin();
@@ -86,7 +76,7 @@ int sgc_malloc_trim(size_t pad)
 
     (void)pad;
     if (turn.cache != NULL)
-        give_back(turn.cache);
+        sgc_give_back_all(turn.cache);
     sgc_turn_end(&turn);
     return sgc_aw_load(&sgc_pool.returned) != before;
 }

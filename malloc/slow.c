@@ -133,7 +133,7 @@ static bool free_block(void *block)
     sgc_assert(sgc_heap_contains((uintptr_t)block));
     freed = turn.cache != NULL && sgc_object_free(turn.cache, block) == SGC_FREE_DONE;
     if (freed)
-        sgc_give_back(turn.cache);
+        sgc_give_back_after(turn.cache, block);
     sgc_turn_end(&turn);
     return freed;
 }
@@ -171,6 +171,8 @@ static bool resize_span(const struct sgc_object *o, size_t bytes)
         return false;
     turn = sgc_turn_begin();
     done = turn.cache != NULL && sgc_span_resize(&turn.cache->section, o->page, bytes);
+    if (done && bytes < o->bytes)
+        sgc_give_back(turn.cache);
     sgc_turn_end(&turn);
     return done;
 }

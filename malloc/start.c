@@ -9,7 +9,7 @@
 #include "malloc/threads.h"
 #include "platform/platform.h"
 
-enum { SPARE_PAGES = 128 };     /* a thread keeps up to 8 MB in spans that it has freed */
+enum { SPARE_PAGES = 16 };      /* a thread keeps up to 1 MB in spans that it has freed */
 
 enum { IDLE, BUSY, WATCHING, DONE, FAILED };
 

@@ -154,6 +154,7 @@ static void at_thread_end(void *value)
     sgc_threads_settle();
     r = own_record();
     sgc_cache_close(&r->cache, &r->cache.section);
+    sgc_give_back(&r->cache);
     stage = STAGE_COMMON;
     sgc_cache_use(NULL);
     retire_record(r, &sgc_threads.used);

@@ -17,6 +17,7 @@ SGC_STATE struct sgc_pool sgc_pool = { .lock = SGC_LOCK_INIT(SGC_RANK_POOL) };
 enum {
     UNLIST_ARENAS = 4,          /* whose listed pages are taken off their lists under the lock at a
                                  * time */
+    DUE_STEP = 64,              /* arenas among which one is looked for that is due */
     USES_MAX = 4,              /* a span of fewer pages may leave half of them unused */
 };
 
@@ -420,4 +421,29 @@ uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_
                 arenas--;
         }
     return next_due(age, self);
+}
+
+/* The number of the first of a few arenas that has pages which are due, plus one; 0: none has. */
+static uint32_t find_due(uint32_t *arena, uint64_t oldest, struct sgc_section *self)
+{
+    uint32_t due = 0;
+
+    sgc_lock(&sgc_pool.lock, self);
+    for (uint32_t i = 0; i < DUE_STEP && due == 0; i++) {
+        *arena = *arena < sgc_pool.committed ? *arena : 0;
+        if (sgc_heap.arenas[*arena].dirty != 0 && sgc_heap.arenas[*arena].freed_at <= oldest)
+            due = *arena + 1;
+        ++*arena;
+    }
+    sgc_unlock(&sgc_pool.lock, self);
+    return due;
+}
+
+void sgc_pool_decay_next(uint64_t now, uint64_t age, uint32_t *arena, struct sgc_section *self)
+{
+    uint32_t due = now >= age ? find_due(arena, now - age, self) : 0;
+
+    sgc_assert(age != UINT64_MAX);
+    if (due != 0)
+        decay_arena(due - 1, now - age, false, self);
 }

@@ -124,6 +124,11 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self);
  * if none is waiting, `now` if more is due already.  Outside sections, under a guard. */
 uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_section *self);
 
+/* Gives back the pages of one arena, if one is due among the next few from *arena on, which moves
+ * on: a short step, for threads that have something else to do.  Outside sections, under a
+ * guard. */
+void sgc_pool_decay_next(uint64_t now, uint64_t age, uint32_t *arena, struct sgc_section *self);
+
 /* Takes the lock when no thread makes the pool grow: before a fork. */
 void sgc_pool_lock_settled(struct sgc_section *self);
 

@@ -173,8 +173,8 @@ static inline bool sgc_bin_has_freed(const struct sgc_bin *bin)
 enum { SGC_BOUND_BYTES = 65536, SGC_BOUND_SLOTS = 8 };
 
 /* How many freed slots a bin may keep at hand.  Where nothing marks, the free that finds so many
- * looks for empty pages (alloc/release.h): a share of what the bin's pages hold, and at least 64 KB
- * or a few slots. */
+ * looks for empty pages (alloc/release.h): a share of what lived in the bin's pages at the last
+ * look, and at least 64 KB or a few slots. */
 static inline size_t sgc_bin_bound(const struct sgc_bin *bin)
 {
     size_t floor;

@@ -238,23 +238,30 @@ void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, con
     sgc_unlock(&sgc_orphans.lock, &cache->section);
 }
 
+/* Is it the only one of its class that has room, where threads take short runs of such pages? */
+static bool is_needed(const struct sgc_page_lists *lists, uint32_t page)
+{
+    return sgc_a32_load(&sgc_shared.threads) > 1 && lists->head[SGC_LIST_USABLE] == page &&
+           lists->tail[SGC_LIST_USABLE] == page;
+}
+
 static bool may_leave(const struct sgc_page_lists *lists, uint32_t page)
 {
     sgc_assert(sgc_list_of(lists, page) == SGC_LIST_USABLE && sgc_page_owner(page) == SGC_ORPHANS);
-    if (sgc_heap_is_marking() || (lists->head[SGC_LIST_USABLE] == page && lists->tail[SGC_LIST_USABLE] == page))
+    if (sgc_heap_is_marking() || is_needed(lists, page))
         return false;
     sgc_page_merge(page);
     return sgc_slots_fill(page, sgc_heap.pages[page].cls) == SGC_FILL_EMPTY;
 }
 
-/* One that is not swept yet will be looked at anyway. */
+/* One that is not swept in this epoch will be looked at anyway. */
 static void update_page(uint32_t page, struct sgc_sweep_step *step)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_page_lists *lists = lists_of(d->kind, d->cls);
 
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && step->empties < SGC_SWEEP_STEP);
-    if (sgc_list_of(lists, page) == SGC_LIST_TODO)
+    if (sgc_tag_epoch(sgc_aw_load(&d->tag)) != sgc_heap.epoch)
         return;
     sgc_list_move(lists, SGC_LIST_USABLE, page);
     if (!may_leave(lists, page))
@@ -275,8 +282,8 @@ static bool update_some(struct sgc_sweep_step *step)
     return page != SGC_NO_PAGE;
 }
 
-/* Orphans in which something was freed are found again, and leave for the pool if they are empty,
- * unless they are the last of their class that have room.  Under a guard, outside sections. */
+/* Orphans in which something was freed are found again, and leave for the pool if they are empty
+ * and not needed.  Under a guard, outside sections. */
 static void drain(struct sgc_section *self)
 {
     struct sgc_sweep_step step;
@@ -288,6 +295,40 @@ static void drain(struct sgc_section *self)
         sgc_unlock(&sgc_orphans.lock, self);
         sgc_sweep_give(&step, SGC_NO_OWNER, self);
     }
+}
+
+/* Is each object of the page freed, by the bits that others set as by its own?  Those around the
+ * granule are looked at first: in most cases something is left there. */
+static bool seems_empty(size_t granule)
+{
+    size_t word = granule / 64, first = word - word % SGC_PAGE_WORDS;
+
+    for (size_t i = 0; i < SGC_PAGE_WORDS; i++) {
+        size_t at = (first + (word + i) % SGC_PAGE_WORDS) * 64;
+
+        if ((sgc_aw_load(sgc_alloc_word(at)) & ~sgc_aw_load(sgc_remote_word(at))) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Under the lock the page is looked at again: it may be somebody's by now, or the pool's. */
+void sgc_orphan_freed(size_t granule, struct sgc_section *self)
+{
+    uint32_t page = (uint32_t)(granule / SGC_PAGE_GRANULES);
+    struct sgc_sweep_step step = { .swept = 0 };
+
+    sgc_assert(sgc_page_ok(page));
+    if (sgc_page_owner(page) != SGC_ORPHANS || !seems_empty(granule))
+        return;
+    sgc_guard_enter(self);
+    sgc_lock(&sgc_orphans.lock, self);
+    if (sgc_page_owner(page) == SGC_ORPHANS)
+        update_page(page, &step);
+    sgc_sweep_announce(&step);
+    sgc_unlock(&sgc_orphans.lock, self);
+    sgc_sweep_give(&step, SGC_NO_OWNER, self);
+    sgc_guard_leave(self);
 }
 
 /* ---- short runs ---- */
@@ -511,6 +552,7 @@ bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self)
 {
     if (sgc_aw_load_acq(&sgc_orphans.count) == 0 || sgc_heap_is_marking())
         return false;
+    drain(self);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
             if (sweep_class(&orphan_lists[kind][cls], &max, self))

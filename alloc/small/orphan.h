@@ -34,9 +34,15 @@ bool sgc_orphan_leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 /* Makes a page that nobody else knows an orphan, with free slots only.  Outside sections. */
 void sgc_orphan_enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const struct sgc_taken *taken);
 
-/* Sweeps up to `max` orphans, giving empty ones back.  False if none was left, or while a mark goes
- * on beside the program: then orphans may be adopted, but not taken down.  Outside sections. */
+/* Sweeps up to `max` orphans, giving empty ones back, also of those swept before that others have
+ * freed something in.  False if none was left to sweep, or while a mark goes on beside the program:
+ * then orphans may be adopted, but not taken down.  Outside sections. */
 bool sgc_orphan_sweep(uint32_t max, struct sgc_section *self);
+
+/* The object at the granule has been freed, in a page that may be an orphan's: if nothing is left
+ * there, it goes to the pool.  Threads that free the last objects of a page at once may miss that:
+ * then it waits until orphans are looked at next.  Any thread, outside sections. */
+void sgc_orphan_freed(size_t granule, struct sgc_section *self);
 
 void sgc_orphan_check(void);
 

@@ -5,7 +5,13 @@
  *   sizes      so much of blocks of 64 bytes, freed, then of 128 bytes: "peak" resident
  *   turns      four threads in turn allocate so much each and free it: "peak"
  *   burst      so much, of many sizes, beside an eighth that lives on; then freed, and no call more: "live", "left" resident
+ *   sparse     so much of blocks of 100 bytes, of which first all but each tenth are freed, then these: "left"
+ *   sparse_larger   of 8000 bytes
  *   teeth      so much allocated and freed, ten times in a second: "faults" of each tooth from the fifth on, on the average
+ *   calm       the same, then a block of 100 KB each 10 ms, for 3 seconds: "left"
+ *   ended      so much allocated by threads that have ended, freed by another: "left"
+ *   idle       32 threads, which free so much in large blocks, one after the other, and wait: "left"
+ *   shrunk     a block of so much, made small: "left"
  *   handed     a producer, and a consumer that frees; a megabyte stands for 100 000 blocks: "peak", "live" at most
  */
 #include <pthread.h>
@@ -112,6 +118,33 @@ static void burst(size_t bytes)
     drop(live);
 }
 
+/* Each page has a tenth left when those go that fill a bin's list. */
+static void sparse_of(size_t bytes, size_t size)
+{
+    size_t blocks = bytes / size;
+    void **block = must(malloc(blocks * sizeof *block));
+
+    for (size_t i = 0; i < blocks; i++)
+        memset(block[i] = must(malloc(size)), 1, size);
+    for (size_t i = 0; i < blocks; i++)
+        if (i % 10 != 0)
+            free(block[i]);
+    for (size_t i = 0; i < blocks; i += 10)
+        free(block[i]);
+    free(block);
+    printf("left %ld\n", resident_kb());
+}
+
+static void sparse(size_t bytes)
+{
+    sparse_of(bytes, 100);
+}
+
+static void sparse_larger(size_t bytes)
+{
+    sparse_of(bytes, 8000);
+}
+
 static void teeth(size_t bytes)
 {
     long before = 0;
@@ -125,6 +158,75 @@ static void teeth(size_t bytes)
         nanosleep(&rest, NULL);
     }
     printf("faults %ld\n", (used().ru_minflt - before) / (TEETH - WARM));
+}
+
+static void calm(size_t bytes)
+{
+    enum { TIMES = 300, BLOCK = 100000 };
+
+    teeth(bytes);
+    for (int i = 0; i < TIMES; i++) {
+        const struct timespec rest = { 0, 10000000 };
+
+        free(must(malloc(BLOCK)));
+        nanosleep(&rest, NULL);
+    }
+    printf("left %ld\n", resident_kb());
+}
+
+static void *leave_behind(void *arg)
+{
+    return fill(NULL, *(size_t *)arg / TURNS, 48, 32);
+}
+
+static void ended(size_t bytes)
+{
+    void *list[TURNS];
+    pthread_t thread;
+
+    for (int i = 0; i < TURNS; i++)
+        if (pthread_create(&thread, NULL, leave_behind, &bytes) != 0 || pthread_join(thread, &list[i]) != 0)
+            exit(2);
+    for (int i = 0; i < TURNS; i++)
+        drop(list[i]);
+    printf("left %ld\n", resident_kb());
+}
+
+enum { IDLE = 32 };
+static pthread_barrier_t one_idle, all_over;
+
+static void *fall_idle(void *arg)
+{
+    drop(fill(NULL, *(size_t *)arg, 300000, 0));
+    pthread_barrier_wait(&one_idle);
+    pthread_barrier_wait(&all_over);
+    return NULL;
+}
+
+static void idle(size_t bytes)
+{
+    pthread_t thread[IDLE];
+
+    pthread_barrier_init(&one_idle, NULL, 2);
+    pthread_barrier_init(&all_over, NULL, IDLE + 1);
+    for (int i = 0; i < IDLE; i++) {
+        if (pthread_create(&thread[i], NULL, fall_idle, &bytes) != 0)
+            exit(2);
+        pthread_barrier_wait(&one_idle);
+    }
+    printf("left %ld\n", resident_kb());
+    pthread_barrier_wait(&all_over);
+    for (int i = 0; i < IDLE; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static void shrunk(size_t bytes)
+{
+    char *block = memset(must(malloc(bytes)), 1, bytes);
+
+    block = must(realloc(block, 30000));
+    printf("left %ld\n", resident_kb());
+    free(block);
 }
 
 static void *queue[QUEUE];
@@ -161,7 +263,9 @@ static void handed(size_t bytes)
 }
 
 static const struct { const char *name; void (*try)(size_t bytes); } cases[] = {
-    { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "teeth", teeth }, { "handed", handed },
+    { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "sparse", sparse }, { "sparse_larger", sparse_larger },
+    { "teeth", teeth }, { "calm", calm },
+    { "ended", ended }, { "idle", idle }, { "shrunk", shrunk }, { "handed", handed },
 };
 
 int main(int argc, char **argv)

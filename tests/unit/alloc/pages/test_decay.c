@@ -61,6 +61,32 @@ static void test_age(void)
     sgc_pool_decay(sgc_clock_ns(), 0, 100, self);
 }
 
+/* One arena at a time, wherever it is. */
+static void test_next(void)
+{
+    enum { ARENAS = 12 };
+    uint32_t first = take_dirty(ARENAS * SGC_ARENA_PAGES), at = 0, steps = 0, more = 0;
+    size_t used;
+    uint64_t now;
+
+    for (uint32_t a = 0; a < ARENAS; a += ARENAS / 4)
+        sgc_pool_give(first + a * SGC_ARENA_PAGES, 3, self);
+    now = sgc_clock_ns();
+    sgc_pool_decay_next(now, AGE, &at, self);
+    tap_ok(sgc_pool_used_bytes() == 12 * SGC_PAGE, "a look for one arena that is due leaves what is younger");
+    while (sgc_pool_used_bytes() != 0 && steps++ < ARENAS) {
+        used = sgc_pool_used_bytes();
+        sgc_pool_decay_next(now, 0, &at, self);
+        more += used - sgc_pool_used_bytes() > 3 * SGC_PAGE;
+    }
+    tap_ok(sgc_pool_used_bytes() == 0 && more == 0 && steps == 4, "and finds each of 4, one at a time (%u looks)", steps);
+    sgc_pool_check();
+    for (uint32_t a = 0; a < ARENAS; a++)
+        for (uint32_t i = a % (ARENAS / 4) == 0 ? 3 : 0; i < SGC_ARENA_PAGES; i++)
+            sgc_pool_give(first + a * SGC_ARENA_PAGES + i, 1, self);
+    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
+}
+
 /* Pages in use next to free ones are not touched. */
 static void test_neighbours(void)
 {
@@ -184,7 +210,7 @@ int main(void)
 {
     heap_start((size_t)16 * SGC_ARENA, 0, false);
     self = &sgc_self->section;
-    tap_each(test_age, test_neighbours, test_whole_first);
+    tap_each(test_age, test_next, test_neighbours, test_whole_first);
     if (TEST_SANITIZED)
         tap_skip("a sanitizer locks no memory");
     else

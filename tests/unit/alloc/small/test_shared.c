@@ -204,6 +204,66 @@ static void test_without_cycles(void)
     tap_ok(sgc_pool_in_use_bytes() == before, "all goes back");
 }
 
+/* Pages that have left their owners may wait in inboxes still; what is freed there later is passed
+ * on when these are looked through. */
+static void drain_all(void)
+{
+    for (int t = 0; t < THREADS; t++) {
+        sgc_lock(&cache_of[t]->lock, &cache_of[t]->section);
+        while (sgc_cache_drain(cache_of[t]))
+            continue;
+        sgc_unlock(&cache_of[t]->lock, &cache_of[t]->section);
+    }
+}
+
+/* A thread ends, another frees all that it has left, and asks for pages of another size. */
+static void test_left_and_freed(void)
+{
+    enum { N = 1000 };
+    struct sgc_cache *ends = cache_of[0], *other = cache_of[1];
+    static char *object[N];
+    size_t before = sgc_pool_in_use_bytes(), with;
+
+    drain_all();
+    sgc_a32_store(&sgc_shared.threads, 1);
+    for (int i = 0; i < N; i++)
+        object[i] = heap_small(ends, 320, KIND);
+    sgc_cache_close(ends, &ends->section);
+    sgc_cache_open(ends, false);
+    with = sgc_pool_in_use_bytes();
+    sgc_self = other;
+    for (int i = 0; i < N; i++)
+        sgc_object_free(other, object[i]);
+    sgc_orphan_adopt(other, KIND, sgc_class_for(2), 1);
+    tap_ok(with >= before + 4 * SGC_PAGE && sgc_pool_in_use_bytes() == before,
+           "what an ended thread has left, and others have freed, goes back without a cycle (%zu KB are left)",
+           (sgc_pool_in_use_bytes() - before) >> 10);
+    sgc_heap_check();
+    sgc_a32_store(&sgc_shared.threads, THREADS);
+}
+
+/* The free that empties a page says so; nobody asks for pages. */
+static void test_last_freed(void)
+{
+    struct sgc_cache *ends = cache_of[0], *other = cache_of[1];
+    char *object[3];
+    size_t before = sgc_pool_in_use_bytes();
+
+    sgc_a32_store(&sgc_shared.threads, 1);
+    for (int i = 0; i < 3; i++)
+        object[i] = heap_small(ends, 320, KIND);
+    sgc_cache_close(ends, &ends->section);
+    sgc_cache_open(ends, false);
+    for (int i = 0; i < 3; i++) {
+        tap_ok(sgc_pool_in_use_bytes() == before + SGC_PAGE, "a page stays while %d objects are left", 3 - i);
+        sgc_object_free(other, object[i]);
+        sgc_orphan_freed(sgc_granule_number((uintptr_t)object[i]), &other->section);
+    }
+    tap_ok(sgc_pool_in_use_bytes() == before, "and goes back with the last");
+    sgc_heap_check();
+    sgc_a32_store(&sgc_shared.threads, THREADS);
+}
+
 /* ---- threads that end, sections that are left ---- */
 
 static void test_ends(void)
@@ -311,5 +371,5 @@ int main(void)
         cache_of[t] = heap_cache();
     sgc_a32_store(&sgc_shared.threads, THREADS);
     return tap_all(test_shares, test_shows_need, test_taken_away, test_others_end, test_frees,
-                   test_without_cycles, test_idle, test_stay, test_run_out, test_ends);
+                   test_without_cycles, test_left_and_freed, test_last_freed, test_idle, test_stay, test_run_out, test_ends);
 }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * malloc/give_back.c: what goes back to the system, and when, in the build that does not mark.  The test's own malloc is this
+ * one, too: figures are taken between calls that print.
+ */
+#include <string.h>
+
+#include "alloc/pages/pool.h"
+#include "alloc/small/orphan.h"
+#include "alloc/whole_heap.h"
+#include "malloc/family.h"
+#include "platform/platform.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
+
+enum { BLOCKS = 6000, SIZES = 40, STRIDE = 7 };
+
+static void *block[BLOCKS];
+
+static size_t size_of(int i)
+{
+    return 24 + (size_t)(i % SIZES) * 100;
+}
+
+static void *fill(void *arg)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        block[i] = memset(sgc_malloc(size_of(i)), 1, size_of(i));
+    return arg;
+}
+
+/* Every STRIDE-th of them, in an order that is not that of their addresses. */
+static void *drop(void *arg)
+{
+    for (int i = (int)(intptr_t)arg; i < BLOCKS; i += STRIDE)
+        sgc_free(block[i]);
+    return NULL;
+}
+
+static void drop_all(void)
+{
+    for (intptr_t from = 0; from < STRIDE; from++)
+        drop((void *)from);
+}
+
+/* ---- threads that end, when no thread frees anything any more ---- */
+
+enum { ENDING = 6 };
+static pthread_barrier_t all_ready;
+
+/* Each size's list keeps what it may.  First of all, since nothing has been taken again yet. */
+static void *end_with_lists(void *arg)
+{
+    static void *all[ENDING][2 * SGC_BOUND_BYTES / SGC_GRANULE];
+    void **mine = all[(intptr_t)arg];
+
+    for (size_t bytes = 64; bytes <= SGC_SMALL_MAX; bytes += bytes / 8) {
+        int n = (int)(SGC_BOUND_BYTES / bytes) + 1;
+
+        for (int i = 0; i < n; i++)
+            mine[i] = memset(sgc_malloc(bytes), 1, bytes);
+        for (int i = 0; i < n; i++)
+            sgc_free(mine[i]);
+    }
+    pthread_barrier_wait(&all_ready);
+    return arg;
+}
+
+static void test_ends(void)
+{
+    pthread_t thread[ENDING];
+    size_t with;
+
+    pthread_barrier_init(&all_ready, NULL, ENDING + 1);
+    threads_start(thread, ENDING, end_with_lists);
+    pthread_barrier_wait(&all_ready);
+    with = sgc_pool_in_use_bytes();
+    threads_join(thread, ENDING);
+    tap_ok(with > 12 << 20 && sgc_pool_used_bytes() <= 9 << 20,
+           "of what %d threads have at hand as they end the pool keeps what it may (%zu KB, then %zu KB free)", ENDING,
+           with >> 10, sgc_pool_used_bytes() >> 10);
+}
+
+/* ---- what ended threads have left behind ---- */
+
+static void test_left_behind(void)
+{
+    size_t before = sgc_pool_in_use_bytes(), with, after;
+
+    pthread_join(thread_start(fill, NULL), NULL);
+    with = sgc_pool_in_use_bytes();
+    drop_all();
+    after = sgc_pool_in_use_bytes();
+    sgc_heap_check();
+    tap_ok(with > before + 8 * SGC_PAGE && after <= before + SGC_PAGE,
+           "pages of a thread that has ended go back with the last block freed there (%zu KB, then %zu KB more)",
+           (with - before) >> 10, (after - before) >> 10);
+}
+
+/* Two threads that free the last blocks of a page at once may leave it to the next that takes a slow
+ * path for pages; few do. */
+static void test_two_free(void)
+{
+    size_t before = sgc_pool_in_use_bytes(), after;
+    pthread_t thread[STRIDE];
+
+    pthread_join(thread_start(fill, NULL), NULL);
+    threads_start(thread, STRIDE, drop);
+    threads_join(thread, STRIDE);
+    after = sgc_pool_in_use_bytes();
+    sgc_heap_check();
+    tap_ok(after <= before + 8 * SGC_PAGE, "so they do when several threads free there at once (%zd KB more)",
+           (ssize_t)(after - before) / 1024);
+}
+
+/* ---- what a thread that has ended had at hand ---- */
+
+/* Keeps the heap's lists short: what it frees last is what its bins keep. */
+static void *burst(void *arg)
+{
+    fill(NULL);
+    drop_all();
+    return arg;
+}
+
+static void test_end(void)
+{
+    size_t before = sgc_pool_in_use_bytes();
+
+    pthread_join(thread_start(burst, NULL), NULL);
+    tap_ok(sgc_pool_in_use_bytes() <= before + SGC_PAGE, "a thread that ends leaves no page in use");
+}
+
+/* ---- age ---- */
+
+enum { LARGE = 100000, WAIT_NS = 600000000, STEP_NS = 15000000, STEPS = 30 };
+
+/* Nothing else happens than frees of a large block now and then. */
+static void test_age(void)
+{
+    void *all[40];
+    size_t kept;
+
+    for (int i = 0; i < 40; i++)
+        all[i] = memset(sgc_malloc(LARGE), 1, LARGE);
+    for (int i = 0; i < 40; i++)
+        sgc_free(all[i]);
+    kept = sgc_pool_used_bytes();
+    sgc_sleep_ns(WAIT_NS);
+    for (int i = 0; i < STEPS; i++) {
+        sgc_sleep_ns(STEP_NS);
+        sgc_free(sgc_malloc(LARGE));
+    }
+    tap_ok(kept > 16 * SGC_PAGE && sgc_pool_used_bytes() <= kept / 4,
+           "pages that nobody takes go back, below the bound, too (%zu KB, then %zu KB)", kept >> 10,
+           sgc_pool_used_bytes() >> 10);
+}
+
+/* ---- large blocks ---- */
+
+static void test_shrunk(void)
+{
+    enum { BYTES = 64 << 20 };
+    char *large = memset(sgc_malloc(BYTES), 1, BYTES);
+
+    large = sgc_realloc(large, LARGE);
+    tap_ok(sgc_pool_used_bytes() <= 10 << 20, "what realloc gives up goes back (%zu KB are left)",
+           sgc_pool_used_bytes() >> 10);
+    sgc_free(large);
+}
+
+enum { IDLE = 4, LARGES = 20 };
+static sgc_a32_t waiting, over;
+
+static void *wait_idle(void *arg)
+{
+    void *all[LARGES];
+
+    for (int i = 0; i < LARGES; i++)
+        all[i] = sgc_malloc(3 * LARGE);
+    for (int i = 0; i < LARGES; i++)
+        sgc_free(all[i]);
+    sgc_a32_add(&waiting, 1);
+    while (sgc_a32_load(&over) == 0)
+        sgc_sleep_ns(1000000);
+    return arg;
+}
+
+static void test_idle(void)
+{
+    size_t before = sgc_pool_in_use_bytes();
+    pthread_t thread[IDLE];
+
+    threads_start(thread, IDLE, wait_idle);
+    while (sgc_a32_load(&waiting) < IDLE)
+        sgc_sleep_ns(1000000);
+    tap_ok(sgc_pool_in_use_bytes() <= before + IDLE * ((1 << 20) + 4 * SGC_PAGE),
+           "an idle thread keeps 1 MB in large blocks at most (%d keep %zu KB)", IDLE,
+           (sgc_pool_in_use_bytes() - before) >> 10);
+    sgc_a32_store(&over, 1);
+    threads_join(thread, IDLE);
+}
+
+/* ---- malloc_trim ---- */
+
+/* Freed slots at hand, a page that another thread has freed in, large blocks and free pages. */
+static void test_trim(void)
+{
+    size_t before, with, after;
+    int went;
+
+    sgc_malloc_trim(0);
+    before = sgc_pool_in_use_bytes();
+    pthread_join(thread_start(fill, NULL), NULL);
+    drop_all();
+    fill(NULL);
+    drop_all();
+    sgc_free(memset(sgc_malloc(LARGE), 1, LARGE));
+    with = sgc_pool_heap_bytes();
+    went = sgc_malloc_trim(0);
+    after = sgc_pool_heap_bytes();
+    tap_ok(with > before + 16 * SGC_PAGE && went == 1 && after <= before + 2 * SGC_PAGE,
+           "malloc_trim gives all back that the calling thread and ended ones have (%zu KB, %zu KB, %zu KB)", before >> 10,
+           with >> 10, after >> 10);
+    sgc_malloc_trim(0);
+    tap_ok(sgc_malloc_trim(0) == 0, "and says so when there is nothing");
+    sgc_heap_check();
+}
+
+int main(void)
+{
+    return tap_all(test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle, test_trim);
+}
