@@ -77,6 +77,10 @@ bool sgc_pool_init(void);
  * Outside sections. */
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
 
+/* Takes just these pages, of which the one before is in use, growing the heap if they lie beyond
+ * its end; otherwise the same.  False: they are not all free, or the limit or the system forbids. */
+bool sgc_pool_take_at(uint32_t first, size_t count, struct sgc_section *self, bool *zero);
+
 /* Takes up to `max` single pages for an owner, each from where the page rule says; returns how
  * many.  Otherwise the same. */
 struct sgc_taken {
@@ -136,6 +140,9 @@ size_t sgc_pool_used_bytes(void);
 
 /* Panics on a contradiction.  World stopped, or under the lock. */
 void sgc_pool_check(void);
+
+/* Do an arena's words and counts agree?  Under the lock. */
+bool sgc_pool_arena_ok(uint32_t arena);
 
 /* In the child of a fork. */
 void sgc_pool_after_fork(void);
