@@ -58,7 +58,8 @@ static void *move(void *block, const struct sgc_object *o, size_t bytes, const c
     return fresh;
 }
 
-static void *resize(void *block, size_t bytes, const char *function)
+__attribute__((noinline))
+static void *resize_slowly(void *block, size_t bytes, const char *function)
 {
     struct sgc_object o;
 
@@ -70,8 +71,15 @@ static void *resize(void *block, size_t bytes, const char *function)
     }
     if (!sgc_block_find(block, function, &o))
         return NULL;
-    sgc_assert(sgc_object_ok(&o));
-    return sgc_block_resize(&o, bytes) ? block : move(block, &o, bytes, function);
+    sgc_assert(sgc_object_ok(&o) && !sgc_block_serves(sgc_block_small(block), bytes));
+    return o.span && sgc_block_resize_span(&o, bytes) ? block : move(block, &o, bytes, function);
+}
+
+/* A small block that serves stays where it is, whoever has allocated it. */
+__attribute__((always_inline))
+static inline void *resize(void *block, size_t bytes, const char *function)
+{
+    return sgc_block_serves(sgc_block_small(block), bytes) ? block : resize_slowly(block, bytes, function);
 }
 
 void *sgc_realloc(void *block, size_t bytes)
@@ -88,8 +96,11 @@ void *sgc_reallocarray(void *block, size_t count, size_t bytes)
 
 size_t sgc_malloc_usable_size(void *block)
 {
+    size_t bytes = sgc_block_small(block);
     struct sgc_object o;
 
+    if (bytes != 0)
+        return bytes;
     return block != NULL && sgc_block_find(block, "malloc_usable_size", &o) ? o.bytes : 0;
 }
 
