@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subject_malloc_instructions MODE WHAT COUNT: does one thing COUNT times, for tests/check/check_malloc_instructions to count its
+ * instructions.  WHAT is `malloc`, the process's own family, or `nothing`: the same loop over functions that do nothing, which
+ * tells what that costs by itself.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct family {
+    void *(*take)(size_t bytes);
+    void (*give)(void *block);
+    void *(*resize)(void *block, size_t bytes);
+    void *(*zeroed)(size_t count, size_t bytes);
+};
+
+enum { BATCH = 1000, TABLE = 10000, SIZES = 8192, AHEAD = 2, LARGER = 4096 };
+
+static void *table[TABLE];
+static unsigned short sizes[SIZES];
+static char somewhere[64];
+
+__attribute__((noinline)) static void *take_nothing(size_t bytes)
+{
+    __asm__ volatile("" : : "r"(bytes));
+    return somewhere;
+}
+
+__attribute__((noinline)) static void give_nothing(void *block)
+{
+    __asm__ volatile("" : : "r"(block));
+}
+
+__attribute__((noinline)) static void *resize_nothing(void *block, size_t bytes)
+{
+    __asm__ volatile("" : : "r"(bytes));
+    return block;
+}
+
+__attribute__((noinline)) static void *zeroed_nothing(size_t count, size_t bytes)
+{
+    __asm__ volatile("" : : "r"(bytes), "r"(count));
+    return somewhere;
+}
+
+static void need(bool right)
+{
+    if (!right)
+        exit(3);
+}
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1103515245u + 12345u;
+    return *state >> 16;
+}
+
+/* 16 to 512 bytes. */
+static void draw_sizes(void)
+{
+    unsigned state = 1;
+
+    for (int i = 0; i < SIZES; i++)
+        sizes[i] = (unsigned short)(16 + next_random(&state) % 497);
+}
+
+/* A: freed at once. */
+static void hot(const struct family *f, long count, size_t bytes)
+{
+    for (long i = 0; i < count; i++)
+        f->give(f->take(bytes));
+}
+
+/* B: a batch of many sizes, then freed in the same order. */
+static void batches(const struct family *f, long count)
+{
+    for (long done = 0; done < count; done += BATCH) {
+        for (long i = 0; i < BATCH; i++)
+            table[i] = f->take(sizes[(done + i) % SIZES]);
+        for (long i = 0; i < BATCH; i++)
+            f->give(table[i]);
+    }
+}
+
+/* C: of many blocks a random one is replaced. */
+static void at_random(const struct family *f, long count)
+{
+    unsigned state = 7;
+
+    for (long i = 0; i < TABLE; i++)
+        table[i] = f->take(sizes[i % SIZES]);
+    for (long i = 0; i < count; i++) {
+        unsigned at = next_random(&state) % TABLE;
+
+        f->give(table[at]);
+        table[at] = f->take(sizes[i % SIZES]);
+    }
+}
+
+static void larger(const struct family *f, long count)
+{
+    for (long done = 0; done < count; done += BATCH) {
+        for (long i = 0; i < BATCH; i++)
+            table[i] = f->take(LARGER);
+        for (long i = 0; i < BATCH; i++)
+            f->give(table[i]);
+    }
+}
+
+static void resizes(const struct family *f, long count)
+{
+    void *block = f->take(100);
+
+    for (long i = 0; i < count; i++)
+        need((block = f->resize(block, i % 2 == 0 ? 104 : 100)) != NULL);
+}
+
+/* What was never used. */
+static void zeroed(const struct family *f, long count)
+{
+    for (long i = 0; i < count; i++)
+        need(f->zeroed(1, LARGER) != NULL);
+}
+
+/* ---- frees by another thread ---- */
+
+/* A batch is in the hands of the thread that allocates, or of the one that frees. */
+struct hands {
+    const struct family *family;
+    sem_t filled, freed;
+    long count;
+};
+
+static void await(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        need(errno == EINTR);
+}
+
+static void *give_batches(void *arg)
+{
+    struct hands *h = arg;
+
+    for (long done = 0; done < h->count; done += BATCH) {
+        void **batch = table + done / BATCH % AHEAD * BATCH;
+
+        await(&h->filled);
+        for (long i = 0; i < BATCH; i++)
+            h->family->give(batch[i]);
+        sem_post(&h->freed);
+    }
+    return NULL;
+}
+
+static void remote(const struct family *f, long count)
+{
+    struct hands h = { .family = f, .count = count };
+    pthread_t thread;
+
+    need(sem_init(&h.filled, 0, 0) == 0 && sem_init(&h.freed, 0, AHEAD) == 0);
+    need(pthread_create(&thread, NULL, give_batches, &h) == 0);
+    for (long done = 0; done < count; done += BATCH) {
+        void **batch = table + done / BATCH % AHEAD * BATCH;
+
+        await(&h.freed);
+        for (long i = 0; i < BATCH; i++)
+            batch[i] = f->take(sizes[(done + i) % SIZES]);
+        sem_post(&h.filled);
+    }
+    pthread_join(thread, NULL);
+}
+
+static bool run(const char *mode, const struct family *f, long count)
+{
+    if (strcmp(mode, "hot") == 0)
+        hot(f, count, 64);
+    else if (strcmp(mode, "batch") == 0)
+        batches(f, count);
+    else if (strcmp(mode, "random") == 0)
+        at_random(f, count);
+    else if (strcmp(mode, "larger") == 0)
+        larger(f, count);
+    else if (strcmp(mode, "resize") == 0)
+        resizes(f, count);
+    else if (strcmp(mode, "zeroed") == 0)
+        zeroed(f, count);
+    else if (strcmp(mode, "remote") == 0)
+        remote(f, count);
+    else
+        return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct family nothing = { take_nothing, give_nothing, resize_nothing, zeroed_nothing };
+    static const struct family own = { malloc, free, realloc, calloc };
+
+    draw_sizes();
+    if (argc == 4 && run(argv[1], strcmp(argv[2], "nothing") == 0 ? &nothing : &own, strtol(argv[3], NULL, 10)))
+        return 0;
+    fprintf(stderr, "subject_malloc_instructions hot|batch|random|larger|resize|zeroed|remote nothing|malloc COUNT\n");
+    return 2;
+}
