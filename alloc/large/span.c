@@ -2,7 +2,8 @@
 /*
  * Large objects: making them.  The lists are under the spans' lock; setting up a reserved span
  * needs none, nor does using a spare one again.  Freeing, and spare spans themselves, are in
- * alloc/large/span_free.c, resizing in alloc/large/span_resize.c, choosing between a spare span and new pages in alloc/new_objects.c.
+ * alloc/large/span_free.c, resizing in alloc/large/span_resize.c, choosing between a spare span and
+ * new pages in alloc/new_objects.c.
  */
 #include "alloc/large/span.h"
 

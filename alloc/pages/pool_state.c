@@ -75,15 +75,6 @@ static void check_free_page(uint32_t page, bool has_contents)
     sgc_verify(has_contents || sgc_heap.records[page].home == SGC_NO_OWNER);
 }
 
-bool sgc_pool_arena_ok(uint32_t a)
-{
-    const struct sgc_arena *arena = &sgc_heap.arenas[a];
-
-    return a < sgc_pool.committed && (arena->dirty & ~arena->free) == 0 && (arena->listed & ~arena->dirty) == 0 &&
-           arena->home < sgc_heap.homes && (arena->there == SGC_ARENA_PAGES || arena->free >> arena->there == 0) &&
-           (a >= sgc_pool.lowest || arena->free == 0);
-}
-
 static size_t check_arena(uint32_t a)
 {
     const struct sgc_arena *arena = &sgc_heap.arenas[a];

@@ -183,8 +183,8 @@ static bool fits_slot(const struct sgc_object *o, size_t with_end)
     return with_end <= o->bytes && (with_end > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
 }
 
-/* What grows in place leaves nothing dead behind, so no collection is looked for; where it may not
- * grow, the next object is allocated as usual. */
+/* Growth in place leaves nothing dead behind, so it begins no collection; where the span may not
+ * grow, the caller allocates another object as usual. */
 static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, size_t size, size_t with_end)
 {
     size_t bytes = sgc_round_up(with_end, SGC_GRANULE);

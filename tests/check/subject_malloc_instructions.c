@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subject_malloc_instructions MODE WHAT COUNT: does one thing COUNT times, for tests/check/check_malloc_instructions to count its
- * instructions.  WHAT is `malloc`, the process's own family, or `nothing`: the same loop over functions that do nothing, which
- * tells what that costs by itself.
+ * subject_malloc_instructions MODE WHAT COUNT: does one thing COUNT times, for tests/check/check_malloc_instructions to count
+ * its instructions.  WHAT is `malloc`, the process's own family, or `nothing`: the same loop over functions that do nothing,
+ * which tells what that costs by itself.
  */
 #include <errno.h>
 #include <pthread.h>

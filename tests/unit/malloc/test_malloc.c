@@ -149,15 +149,22 @@ static void test_alignments(void)
     size_t asked = 0, given = 0;
     int wrong = 0;
 
-    for (size_t align = 32; align <= 512; align *= 2)
+    for (size_t align = 32; align <= 512; align *= 2) {
+        double times = 0;
+        int count = 0;
+
         for (size_t bytes = 16; bytes <= 8192; bytes += 16) {
             void *block = sgc_aligned_alloc(align, bytes);
 
             wrong += block == NULL || (uintptr_t)block % align != 0;
             asked += bytes;
             given += sgc_malloc_usable_size(block);
+            times += bytes >= align ? (double)sgc_malloc_usable_size(block) / (double)bytes : 0;
+            count += bytes >= align;
             sgc_free(block);
         }
+        tap_ok(times / count <= 1.1, "aligned to %zu, blocks take %.3f times the request on average", align, times / count);
+    }
     for (size_t align = 1024; align <= 1 << 20; align *= 2) {
         void *block = sgc_memalign(align - 1, 100);
 
@@ -250,8 +257,8 @@ static void test_growing(void)
     }
     for (n = 0; n < MOST && block[(size_t)n * MEGABYTE] == (char)n; n++)
         continue;
-    tap_ok(n == MOST && copied <= (size_t)MOST * MEGABYTE / 4, "a block that grows to 256 MB by steps of one keeps what it has, "
-           "and copies %zu MB", copied >> 20);
+    tap_ok(n == MOST && copied <= (size_t)MOST * MEGABYTE / 4,
+           "a block that grows to 256 MB by steps of one keeps what it has, and copies %zu MB", copied >> 20);
     sgc_free(block);
     tap_ok(heap_is_right(), "and the heap is right");
 }
@@ -400,5 +407,6 @@ static void test_turn(void)
 int main(void)
 {
     return tap_all(test_burst, test_teeth, test_order, test_bits, test_random, test_sizes, test_alignments, test_resizing,
-                   test_in_place, test_others_block, test_growing, test_zeroed, test_refusals, test_operators, test_figures, test_turn);
+                   test_in_place, test_others_block, test_growing, test_zeroed, test_refusals, test_operators, test_figures,
+                   test_turn);
 }

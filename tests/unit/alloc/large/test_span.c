@@ -129,7 +129,8 @@ static void test_grow(void)
            state_of(first + 4) == SGC_PAGE_SPAN_TAIL && state_of(first + 5) == SGC_PAGE_FREE, "a span grows into free pages");
     tap_ok(heap_filled(object, 2 * SGC_PAGE - 32, 0xa5) && heap_zero(object + 2 * SGC_PAGE - 32, 3 * SGC_PAGE + 32),
            "what is gained is zero, the rest as it was");
-    tap_ok(sgc_object_find((uintptr_t)object + 5 * SGC_PAGE - 1, &o) && o.start == (uintptr_t)object, "its last byte leads to it");
+    tap_ok(sgc_object_find((uintptr_t)object + 5 * SGC_PAGE - 1, &o) && o.start == (uintptr_t)object,
+           "its last byte leads to it");
     memset(object, 0xa5, 5 * SGC_PAGE);
     tap_ok(!sgc_span_resize(self, first, 5 * SGC_PAGE + 1) && sgc_span_bytes(first) == 5 * SGC_PAGE &&
            sgc_pool_in_use_bytes() == in_use + 3 * SGC_PAGE, "not where a page is in use");
@@ -138,8 +139,8 @@ static void test_grow(void)
     sgc_pool_give(first + 5, 1, self);
     tap_ok(sgc_span_resize(self, first, 8 * SGC_PAGE) && heap_zero(neighbour, 3 * SGC_PAGE), "unless that is given back");
     sgc_heap_check();
-    tap_ok(sgc_span_free(self, first) && sgc_pool_in_use_bytes() == in_use - 3 * SGC_PAGE && state_of(first + 7) == SGC_PAGE_FREE,
-           "freed, all of it goes back");
+    tap_ok(sgc_span_free(self, first) && sgc_pool_in_use_bytes() == in_use - 3 * SGC_PAGE &&
+           state_of(first + 7) == SGC_PAGE_FREE, "freed, all of it goes back");
 }
 
 /* Step by step through arenas that were never used, for which the heap has to grow, and which nobody has
@@ -157,7 +158,8 @@ static void test_grow_far(void)
 
         for (size_t n = 2; n <= MOST; n++)
             moved += !sgc_span_resize(self, first, n * STEP);
-        tap_ok(moved == 0 && sgc_span_bytes(first) == (size_t)MOST * STEP, "a span of %u MB by steps of one moves %d times", MOST, moved);
+        tap_ok(moved == 0 && sgc_span_bytes(first) == (size_t)MOST * STEP, "a span of %u MB by steps of one moves %d times",
+               MOST, moved);
         sgc_heap_check();
         sgc_pool_set_limit(sgc_pool_in_use_bytes() + SGC_PAGE);
         tap_ok(!sgc_span_resize(self, first, (size_t)MOST * STEP + SGC_PAGE + 1), "nor is the heap's limit exceeded");
@@ -283,6 +285,6 @@ int main(void)
     heap_start((size_t)1 << 30, 0, false);
     cache = sgc_self;
     self = &cache->section;
-    return tap_all(test_lookup, test_zero, test_resize, test_grow, test_grow_far, test_free, test_sweep, test_align, test_uncollectable,
-                   test_random);
+    return tap_all(test_lookup, test_zero, test_resize, test_grow, test_grow_far, test_free, test_sweep, test_align,
+                   test_uncollectable, test_random);
 }
