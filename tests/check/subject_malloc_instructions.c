@@ -16,7 +16,6 @@ struct family {
     void *(*take)(size_t bytes);
     void (*give)(void *block);
     void *(*resize)(void *block, size_t bytes);
-    void *(*zeroed)(size_t count, size_t bytes);
 };
 
 enum { BATCH = 1000, TABLE = 10000, SIZES = 8192, AHEAD = 2, LARGER = 4096 };
@@ -40,12 +39,6 @@ __attribute__((noinline)) static void *resize_nothing(void *block, size_t bytes)
 {
     __asm__ volatile("" : : "r"(bytes));
     return block;
-}
-
-__attribute__((noinline)) static void *zeroed_nothing(size_t count, size_t bytes)
-{
-    __asm__ volatile("" : : "r"(bytes), "r"(count));
-    return somewhere;
 }
 
 static void need(bool right)
@@ -120,13 +113,6 @@ static void resizes(const struct family *f, long count)
         need((block = f->resize(block, i % 2 == 0 ? 104 : 100)) != NULL);
 }
 
-/* What was never used. */
-static void zeroed(const struct family *f, long count)
-{
-    for (long i = 0; i < count; i++)
-        need(f->zeroed(1, LARGER) != NULL);
-}
-
 /* ---- frees by another thread ---- */
 
 /* A batch is in the hands of the thread that allocates, or of the one that frees. */
@@ -187,8 +173,6 @@ static bool run(const char *mode, const struct family *f, long count)
         larger(f, count);
     else if (strcmp(mode, "resize") == 0)
         resizes(f, count);
-    else if (strcmp(mode, "zeroed") == 0)
-        zeroed(f, count);
     else if (strcmp(mode, "remote") == 0)
         remote(f, count);
     else
@@ -198,12 +182,12 @@ static bool run(const char *mode, const struct family *f, long count)
 
 int main(int argc, char **argv)
 {
-    static const struct family nothing = { take_nothing, give_nothing, resize_nothing, zeroed_nothing };
-    static const struct family own = { malloc, free, realloc, calloc };
+    static const struct family nothing = { take_nothing, give_nothing, resize_nothing };
+    static const struct family own = { malloc, free, realloc };
 
     draw_sizes();
     if (argc == 4 && run(argv[1], strcmp(argv[2], "nothing") == 0 ? &nothing : &own, strtol(argv[3], NULL, 10)))
         return 0;
-    fprintf(stderr, "subject_malloc_instructions hot|batch|random|larger|resize|zeroed|remote nothing|malloc COUNT\n");
+    fprintf(stderr, "subject_malloc_instructions hot|batch|random|larger|resize|remote nothing|malloc COUNT\n");
     return 2;
 }

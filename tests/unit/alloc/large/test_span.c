@@ -5,6 +5,9 @@
  *
  * Also: alloc/large/span_resize.c, alloc/new_objects.c.
  */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tests/lib/heap.h"
 
 static struct sgc_cache *cache;
@@ -142,6 +145,47 @@ static void test_grow(void)
     tap_ok(sgc_span_free(self, first) && sgc_pool_in_use_bytes() == in_use - 3 * SGC_PAGE &&
            state_of(first + 7) == SGC_PAGE_FREE, "freed, all of it goes back");
 }
+
+/* ---- resizing: a fork ---- */
+
+static uint32_t growing;                /* from two pages to five */
+
+static bool only_two_pages(void)
+{
+    sgc_pool_after_fork();
+    sgc_pool_take_back_lost();
+    sgc_heap_check();
+    return sgc_span_bytes(growing) == 2 * SGC_PAGE && state_of(growing + 1) == SGC_PAGE_SPAN_TAIL &&
+           state_of(growing + 2) == SGC_PAGE_FREE && state_of(growing + 4) == SGC_PAGE_FREE;
+}
+
+/* Another thread forks where this one has made its new pages tails, and does not count them yet. */
+static void fork_at_tail(void)
+{
+    int status;
+    pid_t pid;
+
+    if (state_of(growing + 4) != SGC_PAGE_SPAN_TAIL)
+        return;
+    sgc_section_hooks.seam = NULL;
+    pid = fork();
+    if (pid == 0)
+        _exit(only_two_pages() ? 0 : 1);
+    tap_ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
+           "a fork beside a span that grows takes back what is in hand");
+}
+
+static void test_grow_fork(void)
+{
+    growing = heap_page(alloc(8 * SGC_PAGE, SGC_KIND_POINTER_FREE));
+    sgc_span_resize(self, growing, 2 * SGC_PAGE);
+    sgc_section_hooks.seam = fork_at_tail;
+    tap_ok(sgc_span_resize(self, growing, 5 * SGC_PAGE) && sgc_section_hooks.seam == NULL, "which goes on growing");
+    sgc_heap_check();
+    sgc_span_free(self, growing);
+}
+
+/* ---- resizing: into new memory ---- */
 
 /* Step by step through arenas that were never used, for which the heap has to grow, and which nobody has
  * to zero. */
@@ -285,6 +329,6 @@ int main(void)
     heap_start((size_t)1 << 30, 0, false);
     cache = sgc_self;
     self = &cache->section;
-    return tap_all(test_lookup, test_zero, test_resize, test_grow, test_grow_far, test_free, test_sweep, test_align,
-                   test_uncollectable, test_random);
+    return tap_all(test_lookup, test_zero, test_resize, test_grow, test_grow_fork, test_grow_far, test_free, test_sweep,
+                   test_align, test_uncollectable, test_random);
 }
