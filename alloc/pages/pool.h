@@ -233,8 +233,9 @@ static inline bool sgc_pool_arena_ok(uint32_t arena)
 {
     const struct sgc_arena *a = &sgc_heap.arenas[arena];
 
-    return arena < sgc_pool.committed && (a->dirty & ~a->free) == 0 && (a->listed & ~a->dirty) == 0 && a->home < sgc_heap.homes &&
-           (a->there == SGC_ARENA_PAGES || a->free >> a->there == 0) && (arena >= sgc_pool.lowest || a->free == 0);
+    return arena < sgc_pool.committed && (a->dirty & ~a->free) == 0 && (a->listed & ~a->dirty) == 0 &&
+           a->home < sgc_heap.homes && (a->there == SGC_ARENA_PAGES || a->free >> a->there == 0) &&
+           (arena >= sgc_pool.lowest || a->free == 0);
 }
 
 /* Makes `need` more pages with this home or waits for the thread that makes some, for whatever

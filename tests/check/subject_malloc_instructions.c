@@ -4,9 +4,7 @@
  * its instructions.  WHAT is `malloc`, the process's own family, or `nothing`: the same loop over functions that do nothing,
  * which tells what that costs by itself.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +16,9 @@ struct family {
     void *(*resize)(void *block, size_t bytes);
 };
 
-enum { BATCH = 1000, TABLE = 10000, SIZES = 8192, AHEAD = 2, LARGER = 4096 };
+enum { BATCH = 1000, TABLE = 10000, SIZES = 8192, LARGER = 4096, KEPT = 300000 };
 
-static void *table[TABLE];
+static void *table[TABLE], *blocks[KEPT];
 static unsigned short sizes[SIZES];
 static char somewhere[64];
 
@@ -115,50 +113,36 @@ static void resizes(const struct family *f, long count)
 
 /* ---- frees by another thread ---- */
 
-/* A batch is in the hands of the thread that allocates, or of the one that frees. */
-struct hands {
+struct given {
     const struct family *family;
-    sem_t filled, freed;
     long count;
 };
 
-static void await(sem_t *semaphore)
+/* Blocks that nobody frees. */
+static void kept(const struct family *f, long count)
 {
-    while (sem_wait(semaphore) != 0)
-        need(errno == EINTR);
+    need(count <= KEPT);
+    for (long i = 0; i < count; i++)
+        blocks[i] = f->take(sizes[i % SIZES]);
 }
 
-static void *give_batches(void *arg)
+static void *give_all(void *arg)
 {
-    struct hands *h = arg;
+    const struct given *g = arg;
 
-    for (long done = 0; done < h->count; done += BATCH) {
-        void **batch = table + done / BATCH % AHEAD * BATCH;
-
-        await(&h->filled);
-        for (long i = 0; i < BATCH; i++)
-            h->family->give(batch[i]);
-        sem_post(&h->freed);
-    }
+    for (long i = 0; i < g->count; i++)
+        g->family->give(blocks[i]);
     return NULL;
 }
 
+/* The same, and all of them are freed by another thread, while their own does nothing. */
 static void remote(const struct family *f, long count)
 {
-    struct hands h = { .family = f, .count = count };
+    struct given g = { f, count };
     pthread_t thread;
 
-    need(sem_init(&h.filled, 0, 0) == 0 && sem_init(&h.freed, 0, AHEAD) == 0);
-    need(pthread_create(&thread, NULL, give_batches, &h) == 0);
-    for (long done = 0; done < count; done += BATCH) {
-        void **batch = table + done / BATCH % AHEAD * BATCH;
-
-        await(&h.freed);
-        for (long i = 0; i < BATCH; i++)
-            batch[i] = f->take(sizes[(done + i) % SIZES]);
-        sem_post(&h.filled);
-    }
-    pthread_join(thread, NULL);
+    kept(f, count);
+    need(pthread_create(&thread, NULL, give_all, &g) == 0 && pthread_join(thread, NULL) == 0);
 }
 
 static bool run(const char *mode, const struct family *f, long count)
@@ -173,6 +157,8 @@ static bool run(const char *mode, const struct family *f, long count)
         larger(f, count);
     else if (strcmp(mode, "resize") == 0)
         resizes(f, count);
+    else if (strcmp(mode, "kept") == 0)
+        kept(f, count);
     else if (strcmp(mode, "remote") == 0)
         remote(f, count);
     else
@@ -188,6 +174,6 @@ int main(int argc, char **argv)
     draw_sizes();
     if (argc == 4 && run(argv[1], strcmp(argv[2], "nothing") == 0 ? &nothing : &own, strtol(argv[3], NULL, 10)))
         return 0;
-    fprintf(stderr, "subject_malloc_instructions hot|batch|random|larger|resize|remote nothing|malloc COUNT\n");
+    fprintf(stderr, "subject_malloc_instructions hot|batch|random|larger|resize|kept|remote nothing|malloc COUNT\n");
     return 2;
 }
