@@ -53,13 +53,14 @@ __attribute__((always_inline))
 static inline size_t small_bytes(const void *block)
 {
     size_t granule = sgc_exact_granule(block);
-    const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    const struct sgc_page *d;
 
     if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0) ||
-        __builtin_expect((sgc_aw_load(sgc_slot_word(granule)) & sgc_bit_mask(granule)) == 0, 0) ||
-        __builtin_expect(sgc_freed_remotely(d, granule), 0))
+        __builtin_expect((sgc_aw_load(sgc_slot_word(granule)) & sgc_bit_mask(granule)) == 0, 0))
         return 0;
-    return (size_t)d->granules * SGC_GRANULE;
+    d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL);
+    return __builtin_expect(sgc_freed_remotely(d, granule), 0) ? 0 : (size_t)d->granules * SGC_GRANULE;
 }
 
 /* Does a small block of `has` bytes serve as one of `bytes`, without wasting more than half?  Of
