@@ -11,9 +11,13 @@
 #include "alloc/new_objects.h"
 #include "malloc/give_back.h"
 #include "malloc/start.h"
+#include "platform/platform.h"
 #include "platform/report.h"
 
-enum { ZERO_BY_SPAN = SGC_SMALL_MAX };      /* bytes above which the span knows whether it reads as zero */
+enum {
+    ZERO_BY_SPAN = SGC_SMALL_MAX,       /* bytes above which the span knows whether it reads as zero */
+    ZERO_BY_SYSTEM = 8 << 20,
+};
 
 /* ---- new blocks ---- */
 
@@ -70,11 +74,26 @@ void *sgc_block_new_aligned(size_t bytes, size_t align)
     return new_block(bytes, align > SGC_GRANULE ? align : SGC_GRANULE, false);
 }
 
+/* A program may never touch most of a large block: the system zeroes what it touches, whatever the
+ * pages had in them. */
+static void *new_zeroed_by_system(size_t bytes)
+{
+    void *block = new_block(bytes, SGC_GRANULE, false);
+
+    sgc_assert(bytes >= ZERO_BY_SYSTEM);
+    if (block != NULL && !sgc_mem_discard(block, sgc_round_up(bytes, sgc_os_page_size())))
+        memset(block, 0, bytes);
+    return block;
+}
+
 /* A span that is zeroed has a kind that says so, and which growing it would zero for, too. */
 void *sgc_block_new_zeroed(size_t bytes)
 {
-    void *block = new_block(bytes, SGC_GRANULE, bytes > ZERO_BY_SPAN);
+    void *block;
 
+    if (bytes >= ZERO_BY_SYSTEM)
+        return new_zeroed_by_system(bytes);
+    block = new_block(bytes, SGC_GRANULE, bytes > ZERO_BY_SPAN);
     sgc_assert(block == NULL || bytes <= ZERO_BY_SPAN || (uintptr_t)block % SGC_PAGE == 0);
     if (block != NULL && bytes > ZERO_BY_SPAN)
         sgc_page_set_kind(&sgc_heap.pages[sgc_page_number((uintptr_t)block)], SGC_KIND_POINTER_FREE);

@@ -7,6 +7,7 @@
  *   burst      so much, of many sizes, beside an eighth that lives on; then freed, and no call more: "live", "left" resident
  *   sparse     so much of blocks of 100 bytes, of which first all but each tenth are freed, then these: "left"
  *   sparse_larger   of 8000 bytes
+ *   blank      a block of so much from calloc, of which an eighth is written, freed, and got again: "left"
  *   teeth      so much allocated and freed, ten times in a second: "faults" of each tooth from the fifth on, on the average
  *   calm       the same, then a block of 100 KB each 10 ms, for 3 seconds: "left"
  *   ended      so much allocated by threads that have ended, freed by another: "left"
@@ -145,6 +146,21 @@ static void sparse_larger(size_t bytes)
     sparse_of(bytes, 8000);
 }
 
+static void blank(size_t bytes)
+{
+    for (int i = 0; i < 4; i++) {
+        char *block = must(calloc(1, bytes));
+
+        for (size_t at = 0; at < bytes; at += bytes / 64)
+            if (block[at] != 0)
+                exit(2);
+        memset(block, 1, i == 3 ? 1 : bytes / 8);
+        if (i < 3)
+            free(block);
+    }
+    printf("left %ld\n", resident_kb());
+}
+
 static void teeth(size_t bytes)
 {
     long before = 0;
@@ -264,6 +280,7 @@ static void handed(size_t bytes)
 
 static const struct { const char *name; void (*try)(size_t bytes); } cases[] = {
     { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "sparse", sparse }, { "sparse_larger", sparse_larger },
+    { "blank", blank },
     { "teeth", teeth }, { "calm", calm },
     { "ended", ended }, { "idle", idle }, { "shrunk", shrunk }, { "handed", handed },
 };
