@@ -33,6 +33,7 @@ alloc_plain_sources = \
 	alloc/pages/page_rules.h \
 	alloc/pages/pool.c \
 	alloc/pages/pool.h \
+	alloc/pages/pool_decay.c \
 	alloc/pages/pool_grow.c \
 	alloc/pages/pool_single.c \
 	alloc/pages/pool_state.c \

@@ -220,6 +220,20 @@ static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     return found;
 }
 
+/* A page that leaves while it is in our inbox stays there, and its next owner hears of nothing that
+ * is freed in it until we look.  With cycles there is a next look. */
+static void drain_inbox(struct sgc_cache *cache)
+{
+    bool more;
+
+    sgc_assert(!SGC_TRACES);
+    do {
+        sgc_lock(&cache->lock, &cache->section);
+        more = sgc_cache_drain(cache);
+        sgc_unlock(&cache->lock, &cache->section);
+    } while (more);
+}
+
 /* Under a guard: pages are in our hands only until the pool has them. */
 uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
@@ -227,6 +241,8 @@ uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cl
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     sgc_guard_enter(&cache->section);
+    if (!SGC_TRACES)
+        drain_inbox(cache);
     sgc_lock(&cache->lock, &cache->section);
     sgc_bin_leave_run(cache, &cache->bin[kind][cls]);
     sgc_bin_give_up(cache, kind, cls);

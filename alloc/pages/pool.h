@@ -243,6 +243,14 @@ static inline bool sgc_pool_arena_ok(uint32_t arena)
            (arena >= sgc_pool.lowest || a->free == 0);
 }
 
+/* Free pages of the arena are taken off their lists. */
+static inline void sgc_pool_unlist(uint32_t arena, uint64_t pages)
+{
+    sgc_assert(arena < sgc_pool.committed);
+    for (uint64_t bits = sgc_heap.arenas[arena].listed & pages; bits != 0; bits &= bits - 1)
+        sgc_free_list_remove(arena * SGC_ARENA_PAGES + (uint32_t)__builtin_ctzll(bits));
+}
+
 /* Makes `need` more pages with this home or waits for the thread that makes some, for whatever
  * home; the lock may be given up meanwhile.  `huge`: what they are for uses most of them.  False
  * when there are no more. */

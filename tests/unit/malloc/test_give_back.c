@@ -201,6 +201,74 @@ static void test_idle(void)
     threads_join(thread, IDLE);
 }
 
+/* ---- pages that their owner gives up while they wait in its inbox ---- */
+
+enum { MANY = 20000, BYTES = 240, PER_PAGE = SGC_PAGE / BYTES };
+
+static void *many[MANY];
+static pthread_barrier_t next_step, last_step;
+
+static void fill_many(void)
+{
+    for (int i = 0; i < MANY; i++)
+        many[i] = sgc_malloc(BYTES);
+}
+
+/* Another thread frees some blocks of each page, this one the others; then it is idle. */
+static void *first_owner(void *arg)
+{
+    fill_many();
+    pthread_barrier_wait(&next_step);
+    pthread_barrier_wait(&next_step);
+    for (int i = 0; i < MANY; i++)
+        if (i % (PER_PAGE / 2) != 0)
+            sgc_free(many[i]);
+    sgc_malloc_trim(0);
+    pthread_barrier_wait(&next_step);
+    pthread_barrier_wait(&last_step);
+    return arg;
+}
+
+static size_t in_use[2];
+
+/* Another thread frees all; then this one needs as much again. */
+static void *second_owner(void *arg)
+{
+    for (int i = 0; i < 2; i++) {
+        fill_many();
+        in_use[i] = sgc_pool_in_use_bytes();
+        pthread_barrier_wait(&next_step);
+        pthread_barrier_wait(&next_step);
+    }
+    return arg;
+}
+
+static void test_inboxes(void)
+{
+    pthread_t first, second;
+
+    pthread_barrier_init(&next_step, NULL, 2);
+    pthread_barrier_init(&last_step, NULL, 2);
+    first = thread_start(first_owner, NULL);
+    pthread_barrier_wait(&next_step);
+    for (int i = 0; i < MANY; i += PER_PAGE / 2)
+        sgc_free(many[i]);
+    pthread_barrier_wait(&next_step);
+    pthread_barrier_wait(&next_step);
+    second = thread_start(second_owner, NULL);
+    for (int i = 0; i < 2; i++) {
+        pthread_barrier_wait(&next_step);
+        for (int k = 0; k < MANY; k++)
+            sgc_free(many[k]);
+        pthread_barrier_wait(&next_step);
+    }
+    pthread_join(second, NULL);
+    pthread_barrier_wait(&last_step);
+    pthread_join(first, NULL);
+    tap_ok(in_use[1] <= in_use[0] + in_use[0] / 4,
+           "the next owner of a page hears of what others free there (%zu KB, then %zu KB)", in_use[0] >> 10, in_use[1] >> 10);
+}
+
 /* ---- malloc_trim ---- */
 
 /* Freed slots at hand, a page that another thread has freed in, large blocks and free pages. */
@@ -229,5 +297,6 @@ static void test_trim(void)
 
 int main(void)
 {
-    return tap_all(test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle, test_trim);
+    return tap_all(test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle, test_inboxes,
+                   test_trim);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc/pages/pool.c: free pages lose their backing after their age, whole arenas first, keep their
+ * alloc/pages/pool_decay.c: free pages lose their backing after their age, whole arenas first, keep their
  * protection, read as zero afterwards; memory that is locked stays and is not lost.
  */
 #include <sys/mman.h>
