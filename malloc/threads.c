@@ -98,7 +98,7 @@ static bool open_record(struct sgc_record *r)
 {
     bool opened;
 
-    sgc_assert(r->cache.memory.start != NULL && !sgc_lock_taken(&r->cache.lock));
+    sgc_assert(r->cache.memory.start != NULL && (r->cache.lock == NULL || !sgc_lock_taken(r->cache.lock)));
     sgc_section_reset(&r->cache.section);
     sgc_lock(&sgc_threads.lock, NULL);
     opened = sgc_cache_open(&r->cache, false);
@@ -204,7 +204,7 @@ static void close_lost(void)
 
     sgc_assert(caches >= 2);
     for (uint32_t id = 1; id < caches; id++)
-        sgc_lock_reset(&sgc_cache_of(id)->lock);
+        sgc_lock_reset(sgc_cache_of(id)->lock);
     while ((r = sgc_threads.lost) != NULL) {
         sgc_section_reset(&r->cache.section);
         sgc_a32_store(&r->cache.section.state, 0);
@@ -275,7 +275,7 @@ static void prepare(void)
         check_lists();
     caches = sgc_a32_load_acq(&sgc_cache_count);
     for (uint32_t id = 1; id < caches; id++)
-        sgc_lock(&sgc_cache_of(id)->lock, NULL);
+        sgc_lock(sgc_cache_of(id)->lock, NULL);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lock(&sgc_orphans.lock, self);
     sgc_pool_lock_settled(self);
@@ -295,7 +295,7 @@ static void parent(void)
     sgc_unlock(&sgc_orphans.lock, self);
     sgc_unlock(&sgc_spans.lock, self);
     for (uint32_t id = sgc_a32_load_acq(&sgc_cache_count); id-- > 1;)
-        sgc_unlock(&sgc_cache_of(id)->lock, NULL);
+        sgc_unlock(sgc_cache_of(id)->lock, NULL);
     sgc_unlock(&sgc_threads.lock, self);
     sgc_unlock(&sgc_threads.common_lock, NULL);
 }

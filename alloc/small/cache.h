@@ -134,7 +134,8 @@ struct sgc_cache {
     sgc_aw_t freed_bytes;           /* and freed explicitly */
     size_t claimed_counted, freed_counted;  /* so much of them is in the sums of
                                              * gc/pacing/counts.h */
-    struct sgc_lock lock;
+    struct sgc_lock *lock;          /* in a table of those of all; NULL: never
+                                     * opened */
     sgc_aw_t inbox;
     uint32_t unmerged;              /* frees of its thread in pages where others have freed, too:
                                      * alloc/free.c */

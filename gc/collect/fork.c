@@ -48,7 +48,7 @@ static void lock_all(struct sgc_section *self)
     sgc_lock(&sgc_roots_lock, self);
     sgc_lock(&sgc_nodes_lock, self);
     for (uint32_t id = 1; id < caches; id++)
-        sgc_lock(&sgc_cache_of(id)->lock, NULL);
+        sgc_lock(sgc_cache_of(id)->lock, NULL);
     sgc_lock(&sgc_spans.lock, self);
     sgc_lock(&sgc_orphans.lock, self);
     sgc_pool_lock_settled(self);
@@ -63,7 +63,7 @@ static void unlock_all(struct sgc_section *self)
     sgc_unlock(&sgc_orphans.lock, self);
     sgc_unlock(&sgc_spans.lock, self);
     for (uint32_t id = caches; id-- > 1;)
-        sgc_unlock(&sgc_cache_of(id)->lock, NULL);
+        sgc_unlock(sgc_cache_of(id)->lock, NULL);
     sgc_unlock(&sgc_nodes_lock, self);
     sgc_unlock(&sgc_roots_lock, self);
     sgc_unlock(&sgc_registry.lock, self);

@@ -487,7 +487,7 @@ void sgc_registry_after_fork(struct sgc_mutator *self)
 
     sgc_assert(self == sgc_mutator_self());
     for (uint32_t id = 1; id < caches; id++)
-        sgc_lock_reset(&sgc_cache_of(id)->lock);
+        sgc_lock_reset(sgc_cache_of(id)->lock);
     while (m != NULL) {
         struct sgc_mutator *next = m->next;
 
