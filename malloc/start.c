@@ -93,8 +93,7 @@ struct sgc_turn sgc_turn_begin(void)
     sgc_assert(turn.cache == sgc_self);
     if (turn.cache != NULL || sgc_threads.common == NULL)
         return turn;
-    sgc_lock(&sgc_threads.common_lock, NULL);
-    return (struct sgc_turn){ &sgc_threads.common->cache, true };
+    return (struct sgc_turn){ sgc_common_enter(), true };
 }
 
 void sgc_turn_end(const struct sgc_turn *turn)
@@ -102,7 +101,7 @@ void sgc_turn_end(const struct sgc_turn *turn)
     sgc_assert(turn->common == (turn->cache != NULL && turn->cache == &sgc_threads.common->cache));
     sgc_assert(turn->cache == NULL || !sgc_section_inside(&turn->cache->section));
     if (turn->common)
-        sgc_unlock(&sgc_threads.common_lock, NULL);
+        sgc_common_leave();
 }
 
 bool sgc_malloc_reached(void)
