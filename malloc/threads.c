@@ -258,6 +258,7 @@ struct sgc_cache *sgc_common_enter(void)
 
 void sgc_common_leave(void)
 {
+    sgc_assert(busy && sgc_lock_taken(&sgc_threads.common_lock));
     sgc_unlock(&sgc_threads.common_lock, NULL);
     busy = false;
 }
@@ -358,6 +359,7 @@ static void parent(void)
     if (!prepared)
         return;
     prepared = false;
+    sgc_assert(sgc_lock_taken(&sgc_pool.lock) && sgc_lock_taken(&sgc_threads.lock));
     sgc_unlock(&sgc_pool.lock, NULL);
     sgc_unlock(&sgc_orphans.lock, NULL);
     sgc_unlock(&sgc_spans.lock, NULL);
