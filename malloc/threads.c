@@ -240,23 +240,21 @@ static void begin(void)
         pthread_setspecific(end_key, (void *)1);
 }
 
-struct sgc_cache *sgc_thread_cache(void)
+struct sgc_cache *sgc_thread_cache(bool *common)
 {
     sgc_assert(sgc_threads.common != NULL && (stage == STAGE_OWN) == (sgc_self != NULL));
     if (stage == STAGE_NEW)
         begin();
-    return sgc_self;
-}
-
-struct sgc_cache *sgc_common_enter(void)
-{
-    sgc_assert(sgc_self == NULL && !busy);
+    *common = sgc_self == NULL;
+    if (!*common)
+        return sgc_self;
+    sgc_assert(!busy);
     busy = true;
     sgc_lock(&sgc_threads.common_lock, NULL);
     return &sgc_threads.common->cache;
 }
 
-void sgc_common_leave(void)
+void sgc_thread_leave_common(void)
 {
     sgc_assert(busy && sgc_lock_taken(&sgc_threads.common_lock));
     sgc_unlock(&sgc_threads.common_lock, NULL);

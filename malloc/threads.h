@@ -64,13 +64,10 @@ bool sgc_threads_start(void);
  * when the heap is there. */
 void sgc_threads_watch(void);
 
-/* The calling thread's own cache, which it may get now; NULL: it is over, or there is none for it.
- * The heap is there. */
-struct sgc_cache *sgc_thread_cache(void);
-
-/* The common cache, for a thread without one; and its lock goes. */
-struct sgc_cache *sgc_common_enter(void);
-void sgc_common_leave(void);
+/* The calling thread's own cache, which it may get now; or, if it is over, or there is none for it,
+ * the common one, until sgc_thread_leave_common.  The heap is there. */
+struct sgc_cache *sgc_thread_cache(bool *common);
+void sgc_thread_leave_common(void);
 
 /* In the child of a fork, does what that has put off: before anything that takes a lock.  Any
  * thread. */
