@@ -79,7 +79,7 @@ static void put_unused(struct sgc_record *r)
 static bool is_abandoned(const struct sgc_record *r, sgc_tid_t process)
 {
     return r->thread > 0 && r->process == process && sgc_thread_kill(process, r->thread, 0) == ESRCH &&
-           !sgc_section_inside(&r->cache.section);
+           r->cache.section.guards == 0 && !sgc_section_inside(&r->cache.section);
 }
 
 enum { ASKED_AT_ONCE = 4 };
@@ -283,6 +283,20 @@ static void close_lost(void)
     sgc_pool_take_back_lost();
 }
 
+/* Is the thread in malloc, with locks or pages, or was it when a handler left it by a jump? */
+static bool is_inside(void)
+{
+    return busy || (sgc_self != NULL && sgc_self->section.guards != 0);
+}
+
+/* Another section was interrupted, which is told, or left, which is repaired. */
+static void leave_section(struct sgc_section *self)
+{
+    sgc_assert(self->held == 0);
+    sgc_section_enter(self);
+    sgc_section_leave(self);
+}
+
 /* Whether a fork's child has put off closing caches: LOST by its only thread; CLOSING by the thread
  * whose compare-and-swap it is, and NONE by its release, for which others wait. */
 enum { NONE, LOST, CLOSING };
@@ -292,6 +306,10 @@ void sgc_threads_settle(void)
 {
     uint32_t now;
 
+    if (__builtin_expect(is_inside(), 0))
+        sgc_section_used_inside(&sgc_fast_cache->section);
+    if (sgc_self != NULL && __builtin_expect(sgc_section_inside(&sgc_self->section), 0))
+        leave_section(&sgc_self->section);
     while (__builtin_expect((now = sgc_a32_load_acq(&put_off)) != NONE, 0)) {
         sgc_assert(now == LOST || now == CLOSING);
         if (now == CLOSING) {
@@ -320,23 +338,17 @@ void sgc_threads_settle(void)
 /* Does the calling thread hold all locks? */
 static _Thread_local bool prepared __attribute__((tls_model("initial-exec")));
 
-/* A signal handler forks that has interrupted malloc, under a lock perhaps, for which it would wait
- * in vain. */
-static bool has_interrupted(void)
-{
-    return busy || (sgc_self != NULL && sgc_section_inside(&sgc_self->section));
-}
-
 /* In rank order.  Caches are opened under the registry's lock, so as many are unlocked later.  No
  * thread ever holds two caches' locks, so theirs may be taken one after the other.  A child of an
  * earlier fork first does what it has put off: its locks of caches are held until then.  No section
- * is entered: the fork may be a signal handler's, which has interrupted one. */
+ * is entered, since that of the forking thread would tell of all these locks.  A signal handler may
+ * fork that has interrupted malloc, under a lock perhaps, for which it would wait in vain. */
 static void prepare(void)
 {
     uint32_t caches;
 
     sgc_assert(!prepared);
-    if (has_interrupted())
+    if (is_inside() || (sgc_self != NULL && sgc_section_inside(&sgc_self->section)))
         return;
     sgc_threads_settle();
     sgc_lock(&sgc_threads.common_lock, NULL);

@@ -69,8 +69,9 @@ void sgc_threads_watch(void);
 struct sgc_cache *sgc_thread_cache(bool *common);
 void sgc_thread_leave_common(void);
 
-/* In the child of a fork, does what that has put off: before anything that takes a lock.  Any
- * thread. */
+/* Before anything that takes a lock.  In the child of a fork, does what that has put off.  Ends the
+ * program where a signal handler has interrupted malloc on this thread, or has left it by a jump
+ * when it had a lock, or pages in its hands.  Any thread. */
 void sgc_threads_settle(void);
 
 #endif

@@ -204,12 +204,62 @@ static int forks_that_interrupt(void)
     return conform_work(16) ? 0 : 2;
 }
 
-static void test_interrupting_forks(void)
+/* ---- handlers that have interrupted malloc and call it, or never return to it ---- */
+
+static void allocate_inside(int number)
 {
-    if (conform_is_c_library())
-        tap_skip("forks in handlers that have interrupted malloc: this malloc does not promise anything");
-    else
-        child_ok(forks_that_interrupt, "forks in handlers that have interrupted malloc");
+    (void)number;
+    free(malloc(LARGE));
+    answers = answers + 1;
+}
+
+static void jump_out(int number)
+{
+    (void)number;
+    answers = answers + 1;
+    siglongjmp(place, 1);
+}
+
+/* Only blocks that are large: what is done for them is done under locks.  0: nothing was said. */
+static int interrupt_with(void (*handler)(int))
+{
+    struct sigaction action = { .sa_handler = handler };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGPROF, &action, NULL);
+    alarm(HANG_SECONDS);
+    answers = 0;
+    sigsetjmp(place, 1);
+    every_microseconds(500);
+    while (answers < INTERRUPTIONS)
+        for (size_t size = LARGE / 10; size < LARGE; size += 5000)
+            free(malloc(size));
+    every_microseconds(0);
+    return 0;
+}
+
+static int allocates_inside(void)
+{
+    return interrupt_with(allocate_inside);
+}
+
+static int jumps_out(void)
+{
+    return interrupt_with(jump_out);
+}
+
+static void test_interrupting(void)
+{
+    static const char told[] = "a signal handler called malloc";
+
+    if (conform_is_c_library()) {
+        for (int i = 0; i < 3; i++)
+            tap_skip("handlers that have interrupted malloc: this malloc does not promise anything");
+        return;
+    }
+    child_ok(forks_that_interrupt, "forks in handlers that have interrupted malloc");
+    child_says(allocates_inside, 128 + SIGABRT, told, "a handler that has interrupted malloc and calls it is told");
+    child_says(jumps_out, 128 + SIGABRT, told, "so is a thread whose handler has left malloc by a jump");
 }
 
 /* No handlers of pthread_atfork are run. */
@@ -227,14 +277,14 @@ static bool bare_fork_works(void)
 
 int main(void)
 {
-    tap_plan(7);
+    tap_plan(9);
     tap_ok(conform_free(from_preinit, EARLY_BYTES, 1) && conform_free(from_constructor, EARLY_BYTES, 2) && early_work,
            "before the constructors, and in one");
     tap_ok(run_in_child(exits) == LATE, "in functions of atexit");
     tap_ok(spawn_works() && vfork_works(), "around posix_spawn and vfork");
     tap_ok(jumps_do_no_harm(), "in a handler, and after jumps out of it");
     tap_ok(forks_in_handlers_work(), "in children of forks in handlers, nested");
-    test_interrupting_forks();
+    test_interrupting();
     tap_ok(bare_fork_works(), "in a child of _Fork, and its children");
     return tap_done();
 }
