@@ -21,7 +21,7 @@
 #include "tests/lib/threads.h"
 
 enum { FEW = 1, MANY = 40, HEAP_BLOCKS = 200000, BLOCK_BYTES = 200 };
-enum { INSTRUCTIONS_MAX = 500, INSTRUCTIONS_ONCE = 2000, PAGES_MAX = 8 };
+enum { INSTRUCTIONS_EACH = 150, INSTRUCTIONS_ONCE = 1000, PAGES_MAX = 8 };
 
 /* ---- the handlers ---- */
 
@@ -145,7 +145,7 @@ static void test_instructions(int threads, void (*body)(void), const char *name)
     if (without < 0 || with < 0)
         tap_skip("the system lets nobody trace");
     else
-        tap_ok(with >= without && with - without <= INSTRUCTIONS_ONCE + INSTRUCTIONS_MAX * threads,
+        tap_ok(with >= without && with - without <= INSTRUCTIONS_ONCE + INSTRUCTIONS_EACH * threads,
                "%s runs %ld instructions beside %d threads", name, with - without, threads);
 }
 
