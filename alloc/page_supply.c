@@ -316,3 +316,12 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
     close_inbox(cache);
     sgc_policy_owner_ends(cache->id, self);
 }
+
+void sgc_cache_close_abandoned(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache) && cache != sgc_self && !sgc_lock_taken(cache->lock));
+    sgc_section_reset(&cache->section);
+    sgc_a32_store(&cache->section.state, 0);
+    sgc_cache_repair(cache);
+    sgc_cache_close(cache, &cache->section);
+}

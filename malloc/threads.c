@@ -11,7 +11,6 @@
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
 #include "malloc/give_back.h"
-#include "platform/stretch.h"
 
 SGC_STATE struct sgc_threads sgc_threads = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
 
@@ -39,22 +38,9 @@ static void check_records(void)
     sgc_verify(sgc_threads.common->thread == 0);
 }
 
-/* Of the bins at its end only those get memory whose kinds there are: sgc_cache_open. */
 static struct sgc_record *new_record(void)
 {
-    struct sgc_stretch memory;
-    struct sgc_record *r;
-
-    if (!sgc_stretch_open(&memory, sizeof *r, _Alignof(struct sgc_record)))
-        return NULL;
-    if (!sgc_stretch_grow(&memory, offsetof(struct sgc_record, cache.bin))) {
-        sgc_stretch_close(&memory);
-        return NULL;
-    }
-    sgc_assert((uintptr_t)memory.start % _Alignof(struct sgc_record) == 0);
-    r = (struct sgc_record *)(void *)memory.start;
-    r->cache.memory = memory;
-    return r;
+    return sgc_cache_record(sizeof(struct sgc_record), _Alignof(struct sgc_record), offsetof(struct sgc_record, cache));
 }
 
 static void name_owner(struct sgc_record *r, sgc_tid_t process)
@@ -107,16 +93,6 @@ static struct sgc_record *take_over(void)
     return found;
 }
 
-/* The cache of a thread that is not here any more.  Its section, if it was in one, is abandoned. */
-static void close_abandoned(struct sgc_record *r)
-{
-    sgc_assert(&r->cache != sgc_self && r != sgc_threads.common && !sgc_lock_taken(r->cache.lock));
-    sgc_section_reset(&r->cache.section);
-    sgc_a32_store(&r->cache.section.state, 0);
-    sgc_cache_repair(&r->cache);
-    sgc_cache_close(&r->cache, &r->cache.section);
-}
-
 /* An unused one, else one that was abandoned, else a new one; its cache is not open. */
 static struct sgc_record *take_record(void)
 {
@@ -132,7 +108,7 @@ static struct sgc_record *take_record(void)
     r = take_over();
     if (r == NULL)
         return new_record();
-    close_abandoned(r);
+    sgc_cache_close_abandoned(&r->cache);
     return r;
 }
 
@@ -270,14 +246,13 @@ static void close_lost(void)
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
     sgc_assert(caches >= 2);
-    for (uint32_t id = 1; id < caches; id++)
-        sgc_lock_reset(sgc_cache_of(id)->lock);
+    sgc_caches_lock_reset();
     for (uint32_t id = 1; id < caches; id++) {
         struct sgc_record *r = sgc_record_of(id);
 
         if (r->thread == 0 || r == sgc_threads.survivor)
             continue;
-        close_abandoned(r);
+        sgc_cache_close_abandoned(&r->cache);
         retire_record(r);
     }
     sgc_pool_take_back_lost();
@@ -338,15 +313,13 @@ void sgc_threads_settle(void)
 /* Does the calling thread hold all locks? */
 static _Thread_local bool prepared __attribute__((tls_model("initial-exec")));
 
-/* In rank order.  Caches are opened under the registry's lock, so as many are unlocked later.  No
- * thread ever holds two caches' locks, so theirs may be taken one after the other.  A child of an
- * earlier fork first does what it has put off: its locks of caches are held until then.  No section
- * is entered, since that of the forking thread would tell of all these locks.  A signal handler may
- * fork that has interrupted malloc, under a lock perhaps, for which it would wait in vain. */
+/* In rank order.  Caches are opened under the registry's lock, so as many are unlocked later.  A
+ * child of an earlier fork first does what it has put off: its locks of caches are held until then.
+ * No section is entered, since that of the forking thread would tell of all these locks.  A signal
+ * handler may fork that has interrupted malloc, under a lock perhaps, for which it would wait in
+ * vain. */
 static void prepare(void)
 {
-    uint32_t caches;
-
     sgc_assert(!prepared);
     if (is_inside() || (sgc_self != NULL && sgc_section_inside(&sgc_self->section)))
         return;
@@ -355,9 +328,7 @@ static void prepare(void)
     sgc_lock(&sgc_threads.lock, NULL);
     if (SGC_ASSERTS)
         check_records();
-    caches = sgc_a32_load_acq(&sgc_cache_count);
-    for (uint32_t id = 1; id < caches; id++)
-        sgc_lock(sgc_cache_of(id)->lock, NULL);
+    sgc_caches_lock();
     sgc_lock(&sgc_spans.lock, NULL);
     sgc_lock(&sgc_orphans.lock, NULL);
     sgc_pool_lock_settled(NULL);
@@ -373,8 +344,7 @@ static void parent(void)
     sgc_unlock(&sgc_pool.lock, NULL);
     sgc_unlock(&sgc_orphans.lock, NULL);
     sgc_unlock(&sgc_spans.lock, NULL);
-    for (uint32_t id = sgc_a32_load_acq(&sgc_cache_count); id-- > 1;)
-        sgc_unlock(sgc_cache_of(id)->lock, NULL);
+    sgc_caches_unlock();
     sgc_unlock(&sgc_threads.lock, NULL);
     sgc_unlock(&sgc_threads.common_lock, NULL);
 }

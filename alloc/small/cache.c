@@ -95,6 +95,45 @@ uint32_t sgc_caches_make_kind(const struct sgc_kind *kind)
     return sgc_kind_make(kind);
 }
 
+void *sgc_cache_record(size_t bytes, size_t align, size_t offset)
+{
+    struct sgc_stretch memory;
+    struct sgc_cache *cache;
+
+    sgc_assert(offset < bytes && align % _Alignof(struct sgc_cache) == 0);
+    if (!sgc_stretch_open(&memory, bytes, align))
+        return NULL;
+    if (!sgc_stretch_grow(&memory, offset + offsetof(struct sgc_cache, bin))) {
+        sgc_stretch_close(&memory);
+        return NULL;
+    }
+    cache = (struct sgc_cache *)(void *)(memory.start + offset);
+    cache->memory = memory;
+    return memory.start;
+}
+
+void sgc_caches_lock(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_lock(sgc_cache_of(id)->lock, NULL);
+}
+
+void sgc_caches_unlock(void)
+{
+    for (uint32_t id = sgc_a32_load_acq(&sgc_cache_count); id-- > 1;)
+        sgc_unlock(sgc_cache_of(id)->lock, NULL);
+}
+
+void sgc_caches_lock_reset(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_lock_reset(sgc_cache_of(id)->lock);
+}
+
 static void open_inbox(struct sgc_cache *cache)
 {
     uintptr_t old = sgc_aw_swap(&cache->inbox, SGC_INBOX_EMPTY);

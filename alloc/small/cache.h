@@ -299,6 +299,17 @@ static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
     cache->free_tag = sgc_heap_is_marking() ? SGC_TAG_OF_NONE : tag;
 }
 
+/* Memory for a record, zeroed, that ends with a cache, which lies at `offset`.  Of the bins only
+ * those get memory whose kinds there are, when the cache is opened.  NULL: there is none. */
+void *sgc_cache_record(size_t bytes, size_t align, size_t offset);
+
+/* For a fork: takes the locks of all caches, one after the other, since no thread ever holds two;
+ * gives them back; or makes them free in the child.  Under the registry's lock, or in the child,
+ * without a section. */
+void sgc_caches_lock(void);
+void sgc_caches_unlock(void);
+void sgc_caches_lock_reset(void);
+
 /* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
  * or memory run out.  Under the registry's lock, so that the world is not stopped meanwhile. */
 bool sgc_cache_open(struct sgc_cache *cache, bool torture);
