@@ -27,7 +27,7 @@ static void sweep_ours(struct sgc_cache *cache, uint32_t page)
     uintptr_t tag;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_page_ok(page));
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     tag = sgc_aw_load_acq(&d->tag);
     if (sgc_tag_owner(tag) == cache->id && tag != cache->tag) {
         struct sgc_page_lists *lists = &cache->bin[d->kind][d->cls].lists;
@@ -37,7 +37,7 @@ static void sweep_ours(struct sgc_cache *cache, uint32_t page)
         if (sgc_list_of(lists, page) == SGC_LIST_TODO)
             sgc_list_move(lists, SGC_LIST_USABLE, page);
     }
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 static bool remote_free(struct sgc_cache *cache, const struct sgc_object *o)
@@ -93,10 +93,10 @@ static void merge_now_and_then(struct sgc_cache *cache, uint32_t page)
     sgc_assert(sgc_page_ok(page));
     if (sgc_a8_load_acq(&d->remote) == 0 || ++cache->unmerged % MERGE_EVERY != 0)
         return;
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     if (sgc_aw_load_acq(&d->tag) == cache->free_tag)
         sgc_page_merge(page);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 /* The owner is asked first, so that an object of another thread's page costs one section.  An
@@ -143,10 +143,10 @@ enum sgc_free_result sgc_object_free(struct sgc_cache *cache, void *object)
 void sgc_free_reuse_page(struct sgc_cache *cache, uint32_t page)
 {
     sgc_assert(sgc_cache_ok(cache) && sgc_page_ok(page));
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     if (sgc_aw_load(&sgc_heap.pages[page].tag) == cache->tag)
         sgc_cache_page_usable(cache, page);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 /* ---- many at once ----
@@ -330,11 +330,11 @@ static void offer_page(struct sgc_cache *cache, const struct batch *b, uint32_t 
 static uint32_t offer_some(struct sgc_cache *cache, const struct batch *b, uint32_t from, struct sgc_sweep_step *step)
 {
     *step = (struct sgc_sweep_step){ .swept = 0 };
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     for (; step->swept < OFFER_STEP && from < b->pages && step->empties < SGC_SWEEP_STEP; step->swept++)
         offer_page(cache, b, from++, step);
     sgc_sweep_announce(step);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     return from;
 }
 

@@ -32,7 +32,7 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
     bool arriving;
 
     sgc_assert(max != 0);
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     sgc_bin_renew(bin);
     arriving = sgc_cache_drain(cache);
@@ -46,7 +46,7 @@ static uint32_t own_pages_step(struct sgc_cache *cache, struct sgc_bin *bin, uin
         found++;
     }
     *more = *more || arriving;
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     return found;
 }
 
@@ -67,14 +67,14 @@ static void enlist(struct sgc_cache *cache, uint32_t kind, uint32_t cls, const s
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count && count != 0);
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     for (uint32_t i = 0; i < count; i++) {
         sgc_page_set_up_small(taken[i].page, cls, kind, sgc_bin_of_page(kind, cls), cache->tag, taken[i].zero);
         sgc_list_push(&bin->lists, SGC_LIST_DONE, taken[i].page);
         sgc_bin_make_ready(bin, taken[i].page);
     }
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 /* A page for all, and a short run of it.  Others may be first to take the whole page: then there
@@ -132,10 +132,10 @@ static uint32_t fresh_at_once(struct sgc_cache *cache, const struct sgc_bin *bin
     sgc_assert(max != 0);
     if (max == 1)
         return max;
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     for (page = bin->lists.head[SGC_LIST_DONE]; page != SGC_NO_PAGE && count < max * TAKEN_SHARE; count++)
         page = sgc_heap.records[page].next;
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     return count < 2 * TAKEN_SHARE ? 1 : count / TAKEN_SHARE;
 }
 

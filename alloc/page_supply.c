@@ -38,9 +38,9 @@ static bool sweep_class(struct sgc_cache *cache, uint32_t kind, uint32_t cls, ui
     struct sgc_sweep_step step = { .swept = 1 };
 
     while (step.swept != 0 && *max > 0) {
-        sgc_lock(&cache->lock, self);
+        sgc_lock(cache->lock, self);
         sgc_lists_sweep(lists, sgc_tag(cache->id, sgc_heap.epoch), *max, &step);
-        sgc_unlock(&cache->lock, self);
+        sgc_unlock(cache->lock, self);
         sgc_sweep_give(&step, cache->id, self);
         *max -= step.swept;
     }
@@ -54,12 +54,12 @@ static uint64_t used_classes(struct sgc_cache *cache, uint32_t kind, uint32_t ha
     uint64_t used = 0;
 
     sgc_assert(half < 2 && sgc_kind_ok(kind));
-    sgc_lock(&cache->lock, self);
+    sgc_lock(cache->lock, self);
     for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
         for (int list = 0; list < SGC_LISTS; list++)
             if (cache->bin[kind][cls].lists.head[list] != SGC_NO_PAGE)
                 used |= UINT64_C(1) << (cls % 64);
-    sgc_unlock(&cache->lock, self);
+    sgc_unlock(cache->lock, self);
     return used;
 }
 
@@ -259,12 +259,12 @@ static void leave_bin(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
     sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         sgc_lists_renew(&cache->bin[kind][cls].lists);
         more = sgc_orphan_leave(cache, kind, cls, LEAVE_STEP);
         if (!more)
             empty_bin(&cache->bin[kind][cls]);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (more);
 }
 
@@ -273,10 +273,10 @@ static void close_inbox(struct sgc_cache *cache)
     bool more;
 
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         sgc_cache_set_tag(cache, 0);
         more = sgc_inbox_close_step(cache);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (more);
 }
 
@@ -294,10 +294,10 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
 {
     sgc_assert(sgc_cache_ok(cache));
     sgc_assert(self == &cache->section || !sgc_section_inside(&cache->section));
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_cache_leave_runs(cache);
     sgc_cache_retire(cache);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     if (self == &cache->section)
         sgc_emptied_give_up_all(cache);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
@@ -306,4 +306,13 @@ void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self)
                 leave_bin(cache, kind, cls);
     close_inbox(cache);
     sgc_policy_owner_ends(cache->id, self);
+}
+
+void sgc_cache_close_abandoned(struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache) && cache != sgc_self && !sgc_lock_taken(cache->lock));
+    sgc_section_reset(&cache->section);
+    sgc_a32_store(&cache->section.state, 0);
+    sgc_cache_repair(cache);
+    sgc_cache_close(cache, &cache->section);
 }

@@ -40,6 +40,10 @@ bool sgc_sweep_cache(struct sgc_cache *cache, uint32_t *max, struct sgc_section 
 void sgc_cache_close(struct sgc_cache *cache, struct sgc_section *self);
 void sgc_policy_owner_ends(uint32_t owner, struct sgc_section *self);
 
+/* As sgc_cache_close, for a thread that has gone without it.  The thread may have ended inside a
+ * section, at any instruction, but not with a lock.  Where it cannot come back. */
+void sgc_cache_close_abandoned(struct sgc_cache *cache);
+
 /* The counters of [Endo] 2.4, in pages, and what the heap has. */
 struct sgc_page_figures {
     size_t heap_bytes;                  /* committed */

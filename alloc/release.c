@@ -50,7 +50,7 @@ static bool forget_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls, u
     struct sgc_bin *bin = &cache->bin[kind][cls];
     struct sgc_freed *slot = sgc_bin_freed(bin), *kept = slot;
 
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(cache->lock));
     if (sgc_bin_nfreed(bin) > FREED_WALKED)
         return false;
     sgc_cache_count_freed(cache);
@@ -67,7 +67,7 @@ bool sgc_emptied_leave(struct sgc_cache *cache, uint32_t page, struct sgc_sweep_
     const struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_bin *bin = &cache->bin[d->kind][d->cls];
 
-    sgc_assert(sgc_lock_taken(&cache->lock) && sgc_aw_load(&d->tag) == cache->tag);
+    sgc_assert(sgc_lock_taken(cache->lock) && sgc_aw_load(&d->tag) == cache->tag);
     if (sgc_heap_is_marking() || !is_empty(page))
         return false;
     if (!unexpect(bin, page) || !forget_freed(cache, d->kind, d->cls, page))
@@ -105,7 +105,7 @@ void sgc_emptied_unexpect(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock) && bin->lists.epoch == sgc_heap.epoch);
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(cache->lock) && bin->lists.epoch == sgc_heap.epoch);
     if (bin->active_epoch != sgc_heap.epoch || sgc_bin_has_freed(bin) || sgc_heap_is_marking() ||
         bin->lists.head[SGC_LIST_TODO] != SGC_NO_PAGE || !expects_all(bin, SGC_LIST_USABLE) || !expects_all(bin, SGC_LIST_DONE))
         return;
@@ -141,7 +141,7 @@ static uint32_t walk_next(struct walk *w)
 {
     uint32_t page;
 
-    sgc_assert(sgc_lock_taken(&w->cache->lock));
+    sgc_assert(sgc_lock_taken(w->cache->lock));
     if (w->epoch != sgc_heap.epoch || w->lists->epoch != w->epoch || sgc_heap_is_marking())
         return SGC_NO_PAGE;
     if (w->next != SGC_NO_PAGE && sgc_page_owner(w->next) != w->cache->id)
@@ -163,10 +163,10 @@ static size_t count_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
 
     sgc_assert(max != 0);
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         for (uint32_t i = 0; i < COUNT_STEP && count < max && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
             count++;
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (page != SGC_NO_PAGE && count < max);
     return count;
 }
@@ -211,9 +211,9 @@ static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     bool more;
 
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         more = sort_some(&w, &step);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
         sgc_sweep_give(&step, cache->id, &cache->section);
         found += step.empties;
     } while (more);
@@ -228,9 +228,9 @@ static void drain_inbox(struct sgc_cache *cache)
 
     sgc_assert(!SGC_TRACES);
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         more = sgc_cache_drain(cache);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (more);
 }
 
@@ -243,10 +243,10 @@ uint32_t sgc_emptied_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cl
     sgc_guard_enter(&cache->section);
     if (!SGC_TRACES)
         drain_inbox(cache);
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_bin_leave_run(cache, &cache->bin[kind][cls]);
     sgc_bin_give_up(cache, kind, cls);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     found = sort_pages(cache, kind, cls);
     sgc_guard_leave(&cache->section);
     return found;
@@ -286,7 +286,7 @@ static const struct sgc_freed *forget_all_freed(struct sgc_cache *cache, uint32_
     struct sgc_bin *bin = &cache->bin[kind][cls];
     struct sgc_freed *first = sgc_bin_freed(bin);
 
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(cache->lock));
     sgc_cache_count_freed(cache);
     cache->counted -= (size_t)(bin->freed - first) * bin->size;
     bin->freed = first;
@@ -298,13 +298,13 @@ static void offer_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     const struct sgc_freed *slot, *end = cache->bin[kind][cls].freed;
 
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     slot = forget_all_freed(cache, kind, cls);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     while (slot != end) {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         slot = offer_some(cache, slot, end);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
         if (slot != end && slot->object == NULL)
             break;
     }
@@ -318,10 +318,10 @@ static size_t count_live(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     size_t live = 0;
 
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         for (uint32_t i = 0; i < WALK_STEP && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
             live += sgc_page_live(page);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (page != SGC_NO_PAGE);
     return live;
 }

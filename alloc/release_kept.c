@@ -147,10 +147,10 @@ static bool is_promising(struct sgc_cache *cache, const struct sgc_bin *bin)
 {
     bool promising;
 
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     promising = (bin->active_epoch == sgc_heap.epoch && bin->page != SGC_NO_PAGE && has_run_only(bin)) ||
                 (cache->delivered != 0 && bin->lists.head[SGC_LIST_USABLE] != SGC_NO_PAGE);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     return promising;
 }
 

@@ -85,15 +85,10 @@ struct sgc_turn sgc_turn_begin(void)
     struct sgc_turn turn = { sgc_self, false };
 
     sgc_threads_settle();
-    if (turn.cache != NULL)
-        return turn;
-    if (start())
-        turn.cache = sgc_thread_cache();
-    sgc_assert(turn.cache == sgc_self);
-    if (turn.cache != NULL || sgc_threads.common == NULL)
-        return turn;
-    sgc_lock(&sgc_threads.common_lock, NULL);
-    return (struct sgc_turn){ &sgc_threads.common->cache, true };
+    if (turn.cache == NULL && start())
+        turn.cache = sgc_thread_cache(&turn.common);
+    sgc_assert(turn.common || turn.cache == sgc_self);
+    return turn;
 }
 
 void sgc_turn_end(const struct sgc_turn *turn)
@@ -101,7 +96,7 @@ void sgc_turn_end(const struct sgc_turn *turn)
     sgc_assert(turn->common == (turn->cache != NULL && turn->cache == &sgc_threads.common->cache));
     sgc_assert(turn->cache == NULL || !sgc_section_inside(&turn->cache->section));
     if (turn->common)
-        sgc_unlock(&sgc_threads.common_lock, NULL);
+        sgc_thread_leave_common();
 }
 
 bool sgc_malloc_reached(void)

@@ -2,8 +2,8 @@
 /* Threads and their caches: malloc/threads.h.  Each function runs on the thread it is about. */
 #include "malloc/threads.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 
 #include "alloc/large/span.h"
 #include "alloc/page_supply.h"
@@ -11,8 +11,6 @@
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
 #include "malloc/give_back.h"
-#include "platform/platform.h"
-#include "platform/stretch.h"
 
 SGC_STATE struct sgc_threads sgc_threads = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
 
@@ -24,63 +22,78 @@ enum stage {
 };
 static _Thread_local enum stage stage __attribute__((tls_model("initial-exec")));
 
+/* Does the calling thread hold a lock that its section does not tell of? */
+static _Thread_local bool busy __attribute__((tls_model("initial-exec")));
+
 /* ---- records ---- */
 
-static void check_list(const struct sgc_record *first)
-{
-    for (const struct sgc_record *r = first; r != NULL; r = r->next)
-        sgc_verify(r->cache.id != SGC_NO_OWNER && r != sgc_threads.common && (r->prev == NULL) == (r == first) &&
-                   (r->next == NULL || r->next->prev == r));
-}
-
 /* Under the registry's lock. */
-static void check_lists(void)
+static void check_records(void)
 {
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
     sgc_assert(sgc_lock_taken(&sgc_threads.lock));
-    check_list(sgc_threads.used);
-    check_list(sgc_threads.lost);
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_verify(sgc_record_of(id)->cache.id == id);
+    sgc_verify(sgc_threads.common->thread == 0);
 }
 
-static void link_to(struct sgc_record **list, struct sgc_record *r)
-{
-    sgc_assert(r->cache.id != SGC_NO_OWNER);
-    r->prev = NULL;
-    r->next = *list;
-    if (r->next != NULL)
-        r->next->prev = r;
-    *list = r;
-}
-
-static void unlink_from(struct sgc_record **list, struct sgc_record *r)
-{
-    sgc_assert(r->prev != NULL || *list == r);
-    if (r->prev != NULL)
-        r->prev->next = r->next;
-    else
-        *list = r->next;
-    if (r->next != NULL)
-        r->next->prev = r->prev;
-}
-
-/* Of the bins at its end only those get memory whose kinds there are: sgc_cache_open. */
 static struct sgc_record *new_record(void)
 {
-    struct sgc_stretch memory;
-    struct sgc_record *r;
-
-    if (!sgc_stretch_open(&memory, sizeof *r, _Alignof(struct sgc_record)))
-        return NULL;
-    if (!sgc_stretch_grow(&memory, offsetof(struct sgc_record, cache.bin))) {
-        sgc_stretch_close(&memory);
-        return NULL;
-    }
-    sgc_assert((uintptr_t)memory.start % _Alignof(struct sgc_record) == 0);
-    r = (struct sgc_record *)(void *)memory.start;
-    r->cache.memory = memory;
-    return r;
+    return sgc_cache_record(sizeof(struct sgc_record), _Alignof(struct sgc_record), offsetof(struct sgc_record, cache));
 }
 
-/* An unused one, else a new one; its cache is not open. */
+static void name_owner(struct sgc_record *r, sgc_tid_t process)
+{
+    r->process = process;
+    r->thread = sgc_thread_id();
+    sgc_assert(r->thread != 0);
+}
+
+/* It may be another thread's.  Under the registry's lock. */
+static void put_unused(struct sgc_record *r)
+{
+    sgc_assert(sgc_lock_taken(&sgc_threads.lock) && r != sgc_threads.common);
+    r->thread = 0;
+    r->next = sgc_threads.unused;
+    sgc_threads.unused = r;
+}
+
+/* Has the record's thread ended without closing the cache?  Not if it ended inside malloc, with a
+ * lock perhaps.  A record with another process's number was copied by a fork that ran no
+ * handlers. */
+static bool is_abandoned(const struct sgc_record *r, sgc_tid_t process)
+{
+    return r->thread > 0 && r->process == process && sgc_thread_kill(process, r->thread, 0) == ESRCH &&
+           r->cache.section.guards == 0 && !sgc_section_inside(&r->cache.section);
+}
+
+enum { ASKED_AT_ONCE = 4 };
+
+/* An abandoned record is the calling thread's from now on, so that nobody else takes it.  Asks
+ * about a few, in turn: that finds as many as there can be in the long run, and costs little where
+ * there are none.  NULL: none of them is. */
+static struct sgc_record *take_over(void)
+{
+    sgc_tid_t process = sgc_process_id();
+    struct sgc_record *found = NULL;
+
+    sgc_lock(&sgc_threads.lock, NULL);
+    for (int i = 0; i < ASKED_AT_ONCE && found == NULL; i++) {
+        uint32_t id = sgc_threads.asked + 1 < sgc_a32_load(&sgc_cache_count) ? sgc_threads.asked + 1 : 1;
+        struct sgc_record *r = sgc_record_of(id);
+
+        sgc_threads.asked = id;
+        if (is_abandoned(r, process))
+            found = r;
+    }
+    if (found != NULL)
+        name_owner(found, process);
+    sgc_unlock(&sgc_threads.lock, NULL);
+    return found;
+}
+
+/* An unused one, else one that was abandoned, else a new one; its cache is not open. */
 static struct sgc_record *take_record(void)
 {
     struct sgc_record *r;
@@ -90,36 +103,39 @@ static struct sgc_record *take_record(void)
     if (r != NULL)
         sgc_threads.unused = r->next;
     sgc_unlock(&sgc_threads.lock, NULL);
-    return r != NULL ? r : new_record();
+    if (r != NULL)
+        return r;
+    r = take_over();
+    if (r == NULL)
+        return new_record();
+    sgc_cache_close_abandoned(&r->cache);
+    return r;
 }
 
-/* Opens the record's cache and enters the record in the list; or gives it back. */
+/* Opens the record's cache and makes it the calling thread's; or gives it back. */
 static bool open_record(struct sgc_record *r)
 {
+    sgc_tid_t process = sgc_process_id();
     bool opened;
 
-    sgc_assert(r->cache.memory.start != NULL && !sgc_lock_taken(&r->cache.lock));
+    sgc_assert(r->cache.memory.start != NULL && (r->cache.lock == NULL || !sgc_lock_taken(r->cache.lock)));
     sgc_section_reset(&r->cache.section);
     sgc_lock(&sgc_threads.lock, NULL);
     opened = sgc_cache_open(&r->cache, false);
-    if (opened) {
-        link_to(&sgc_threads.used, r);
-    } else {
-        r->next = sgc_threads.unused;
-        sgc_threads.unused = r;
-    }
+    if (opened)
+        name_owner(r, process);
+    else
+        put_unused(r);
     sgc_unlock(&sgc_threads.lock, NULL);
     return opened;
 }
 
-/* A record whose cache is closed leaves the list and may be another thread's. */
-static void retire_record(struct sgc_record *r, struct sgc_record **list)
+/* Its cache is closed. */
+static void retire_record(struct sgc_record *r)
 {
     sgc_assert(r->cache.tag == 0 && &r->cache != sgc_self);
     sgc_lock(&sgc_threads.lock, NULL);
-    unlink_from(list, r);
-    r->next = sgc_threads.unused;
-    sgc_threads.unused = r;
+    put_unused(r);
     sgc_unlock(&sgc_threads.lock, NULL);
 }
 
@@ -133,7 +149,7 @@ enum { LAST_ROUNDS = 2 };       /* other destructors, which may still allocate, 
 static struct sgc_record *own_record(void)
 {
     sgc_assert(stage == STAGE_OWN && sgc_self != NULL);
-    return (struct sgc_record *)(void *)((char *)sgc_self - offsetof(struct sgc_record, cache));
+    return sgc_record_of(sgc_self->id);
 }
 
 /* The value counts the rounds of destructors that have been waited for.  In the child of a fork the
@@ -157,7 +173,9 @@ static void at_thread_end(void *value)
     sgc_give_back(&r->cache);
     stage = STAGE_COMMON;
     sgc_cache_use(NULL);
-    retire_record(r, &sgc_threads.used);
+    busy = true;
+    retire_record(r);
+    busy = false;
 }
 
 /* ---- caches ---- */
@@ -184,36 +202,75 @@ bool sgc_threads_start(void)
 /* The C library may allocate to remember the value: the thread has its cache by then. */
 static void begin(void)
 {
-    struct sgc_record *r = take_record();
+    struct sgc_record *r;
 
     sgc_assert(stage == STAGE_NEW && sgc_self == NULL);
     stage = STAGE_COMMON;
-    if (r == NULL || !open_record(r))
-        return;
-    stage = STAGE_OWN;
-    sgc_cache_use(&r->cache);
-    if (sgc_a32_load_acq(&end_key_made) != 0)
+    busy = true;
+    r = take_record();
+    if (r != NULL && open_record(r)) {
+        stage = STAGE_OWN;
+        sgc_cache_use(&r->cache);
+    }
+    busy = false;
+    if (stage == STAGE_OWN && sgc_a32_load_acq(&end_key_made) != 0)
         pthread_setspecific(end_key, (void *)1);
 }
 
-/* After a fork: closes the caches of threads that are not here, whose sections are abandoned, and
- * takes back the pages that they had in their hands. */
+struct sgc_cache *sgc_thread_cache(bool *common)
+{
+    sgc_assert(sgc_threads.common != NULL && (stage == STAGE_OWN) == (sgc_self != NULL));
+    if (stage == STAGE_NEW)
+        begin();
+    *common = sgc_self == NULL;
+    if (!*common)
+        return sgc_self;
+    sgc_assert(!busy);
+    busy = true;
+    sgc_lock(&sgc_threads.common_lock, NULL);
+    return &sgc_threads.common->cache;
+}
+
+void sgc_thread_leave_common(void)
+{
+    sgc_assert(busy && sgc_lock_taken(&sgc_threads.common_lock));
+    sgc_unlock(&sgc_threads.common_lock, NULL);
+    busy = false;
+}
+
+/* ---- what the child of a fork puts off ---- */
+
+/* Closes the caches of threads that are not here, and takes back the pages that they had in their
+ * hands. */
 static void close_lost(void)
 {
     uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-    struct sgc_record *r;
 
     sgc_assert(caches >= 2);
-    for (uint32_t id = 1; id < caches; id++)
-        sgc_lock_reset(&sgc_cache_of(id)->lock);
-    while ((r = sgc_threads.lost) != NULL) {
-        sgc_section_reset(&r->cache.section);
-        sgc_a32_store(&r->cache.section.state, 0);
-        sgc_cache_repair(&r->cache);
-        sgc_cache_close(&r->cache, &r->cache.section);
-        retire_record(r, &sgc_threads.lost);
+    sgc_caches_lock_reset();
+    for (uint32_t id = 1; id < caches; id++) {
+        struct sgc_record *r = sgc_record_of(id);
+
+        if (r->thread == 0 || r == sgc_threads.survivor)
+            continue;
+        sgc_cache_close_abandoned(&r->cache);
+        retire_record(r);
     }
     sgc_pool_take_back_lost();
+}
+
+/* Is the thread in malloc, with locks or pages, or was it when a handler left it by a jump? */
+static bool is_inside(void)
+{
+    return busy || (sgc_self != NULL && sgc_self->section.guards != 0);
+}
+
+/* Another section was interrupted, which is told, or left, which is repaired. */
+static void leave_section(struct sgc_section *self)
+{
+    sgc_assert(self->held == 0);
+    sgc_section_enter(self);
+    sgc_section_leave(self);
 }
 
 /* Whether a fork's child has put off closing caches: LOST by its only thread; CLOSING by the thread
@@ -225,24 +282,22 @@ void sgc_threads_settle(void)
 {
     uint32_t now;
 
+    if (__builtin_expect(is_inside(), 0))
+        sgc_section_used_inside(&sgc_fast_cache->section);
+    if (sgc_self != NULL && __builtin_expect(sgc_section_inside(&sgc_self->section), 0))
+        leave_section(&sgc_self->section);
     while (__builtin_expect((now = sgc_a32_load_acq(&put_off)) != NONE, 0)) {
         sgc_assert(now == LOST || now == CLOSING);
         if (now == CLOSING) {
             sgc_wait(&put_off, now, -1);
         } else if (sgc_a32_cas(&put_off, LOST, CLOSING)) {
+            busy = true;
             close_lost();
+            busy = false;
             sgc_a32_store_rel(&put_off, NONE);
             sgc_wake(&put_off, INT_MAX);
         }
     }
-}
-
-struct sgc_cache *sgc_thread_cache(void)
-{
-    sgc_assert(sgc_threads.common != NULL && (stage == STAGE_OWN) == (sgc_self != NULL));
-    if (stage == STAGE_NEW)
-        begin();
-    return sgc_self;
 }
 
 /* ---- fork ----
@@ -251,86 +306,69 @@ struct sgc_cache *sgc_thread_cache(void)
  * handlers are registered with the first call of the family, before anybody else's: so they are the
  * last to prepare, and the first in the child, and others' handlers may allocate.
  *
- *   held      the thread that has all locks     that thread, and the child's only one
+ * They write to few OS pages, each of which the fork makes costly, however many threads there are:
+ * to this library's variables, to the table that the locks of all caches lie in, and to the forking
+ * thread's own.
  */
 
-SGC_STATE static bool held;
+/* Does the calling thread hold all locks? */
+static _Thread_local bool prepared __attribute__((tls_model("initial-exec")));
 
-static struct sgc_section *own_section(void)
-{
-    return sgc_self != NULL ? &sgc_self->section : NULL;
-}
-
-/* In rank order.  Caches are opened under the registry's lock, so as many are unlocked later.  No
- * thread ever holds two caches' locks, so theirs may be taken one after the other.  A child of an
- * earlier fork first does what it has put off: its locks of caches are held until then. */
+/* In rank order.  Caches are opened under the registry's lock, so as many are unlocked later.  A
+ * child of an earlier fork first does what it has put off: its locks of caches are held until then.
+ * No section is entered, since that of the forking thread would tell of all these locks.  A signal
+ * handler may fork that has interrupted malloc, under a lock perhaps, for which it would wait in
+ * vain. */
 static void prepare(void)
 {
-    struct sgc_section *self = own_section();
-    uint32_t caches;
-
+    sgc_assert(!prepared);
+    if (is_inside() || (sgc_self != NULL && sgc_section_inside(&sgc_self->section)))
+        return;
     sgc_threads_settle();
     sgc_lock(&sgc_threads.common_lock, NULL);
-    sgc_lock(&sgc_threads.lock, self);
+    sgc_lock(&sgc_threads.lock, NULL);
     if (SGC_ASSERTS)
-        check_lists();
-    caches = sgc_a32_load_acq(&sgc_cache_count);
-    for (uint32_t id = 1; id < caches; id++)
-        sgc_lock(&sgc_cache_of(id)->lock, NULL);
-    sgc_lock(&sgc_spans.lock, self);
-    sgc_lock(&sgc_orphans.lock, self);
-    sgc_pool_lock_settled(self);
-    sgc_assert(!held);
-    held = true;
+        check_records();
+    sgc_caches_lock();
+    sgc_lock(&sgc_spans.lock, NULL);
+    sgc_lock(&sgc_orphans.lock, NULL);
+    sgc_pool_lock_settled(NULL);
+    prepared = true;
 }
 
 static void parent(void)
 {
-    struct sgc_section *self = own_section();
-
-    if (!held)
+    if (!prepared)
         return;
-    held = false;
-    sgc_assert(sgc_lock_held(&sgc_pool.lock, self));
-    sgc_unlock(&sgc_pool.lock, self);
-    sgc_unlock(&sgc_orphans.lock, self);
-    sgc_unlock(&sgc_spans.lock, self);
-    for (uint32_t id = sgc_a32_load_acq(&sgc_cache_count); id-- > 1;)
-        sgc_unlock(&sgc_cache_of(id)->lock, NULL);
-    sgc_unlock(&sgc_threads.lock, self);
+    prepared = false;
+    sgc_assert(sgc_lock_taken(&sgc_pool.lock) && sgc_lock_taken(&sgc_threads.lock));
+    sgc_unlock(&sgc_pool.lock, NULL);
+    sgc_unlock(&sgc_orphans.lock, NULL);
+    sgc_unlock(&sgc_spans.lock, NULL);
+    sgc_caches_unlock();
+    sgc_unlock(&sgc_threads.lock, NULL);
     sgc_unlock(&sgc_threads.common_lock, NULL);
 }
 
-/* Their caches are closed later, so a program that calls exec at once is spared that. */
-static void forget_others(void)
+/* The others' caches are closed later, so a program that calls exec at once is spared that. */
+static void child(void)
 {
     struct sgc_record *self = stage == STAGE_OWN ? own_record() : NULL;
 
-    sgc_assert(sgc_threads.lost == NULL);
-    if (self != NULL) {
-        unlink_from(&sgc_threads.used, self);
-        sgc_section_reset(&self->cache.section);
-    }
-    sgc_threads.lost = sgc_threads.used;
-    sgc_threads.used = NULL;
-    if (self != NULL)
-        link_to(&sgc_threads.used, self);
-    sgc_lock_reset(&sgc_threads.lock);
-    sgc_lock_reset(&sgc_threads.common_lock);
-    sgc_a32_store(&put_off, LOST);
-}
-
-static void child(void)
-{
-    if (!held)
+    if (!prepared)
         return;
-    held = false;
+    prepared = false;
     sgc_assert(sgc_a32_load(&put_off) == NONE);
     sgc_pool_after_fork();
     sgc_give_back_after_fork();
     sgc_lock_reset(&sgc_orphans.lock);
     sgc_lock_reset(&sgc_spans.lock);
-    forget_others();
+    if (self != NULL)
+        name_owner(self, sgc_process_id());
+    sgc_threads.survivor = self;
+    sgc_lock_reset(&sgc_threads.lock);
+    sgc_lock_reset(&sgc_threads.common_lock);
+    sgc_a32_store(&put_off, LOST);
 }
 
 /* A thread that has its cache already is watched, too. */

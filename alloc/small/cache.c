@@ -21,6 +21,13 @@ SGC_STATE uint16_t sgc_fast_bins[SGC_FAST_MAX + 1];
 SGC_STATE sgc_aw_t *sgc_cache_table;
 SGC_STATE sgc_a32_t sgc_cache_count;
 
+/* By owner number.  Locks of two threads share no cache line, and those of sixty an OS page: a fork
+ * takes all of them, and each OS page that it writes to is copied. */
+struct cache_lock {
+    _Alignas(64) struct sgc_lock lock;
+};
+SGC_STATE static struct cache_lock *cache_locks;
+
 void sgc_cache_use(struct sgc_cache *cache)
 {
     sgc_self = cache;
@@ -41,7 +48,10 @@ static bool make_table(void)
 {
     nobody.tag = nobody.free_tag = SGC_TAG_OF_NONE;
     fill_fast_bins();
-    sgc_cache_table = sgc_owner_table_make(sizeof *sgc_cache_table);
+    if (cache_locks == NULL)
+        cache_locks = sgc_owner_table_make(sizeof *cache_locks);
+    if (cache_locks != NULL)
+        sgc_cache_table = sgc_owner_table_make(sizeof *sgc_cache_table);
     return sgc_cache_table != NULL;
 }
 
@@ -57,7 +67,8 @@ static bool give_number(struct sgc_cache *cache)
     if (!sgc_owner_tables_reach(id + 1))
         return false;
     cache->id = id;
-    cache->lock = (struct sgc_lock)SGC_LOCK_INIT(SGC_RANK_CACHE);
+    cache->lock = &cache_locks[id].lock;
+    *cache->lock = (struct sgc_lock)SGC_LOCK_INIT(SGC_RANK_CACHE);
     sgc_aw_store_rel(&sgc_cache_table[id], (uintptr_t)cache);
     sgc_a32_store_rel(&sgc_cache_count, id + 1);
     return true;
@@ -82,6 +93,45 @@ uint32_t sgc_caches_make_kind(const struct sgc_kind *kind)
         if (!reach_kinds(sgc_cache_of(id), kinds + 1))
             return SGC_KINDS;
     return sgc_kind_make(kind);
+}
+
+void *sgc_cache_record(size_t bytes, size_t align, size_t offset)
+{
+    struct sgc_stretch memory;
+    struct sgc_cache *cache;
+
+    sgc_assert(offset < bytes && align % _Alignof(struct sgc_cache) == 0);
+    if (!sgc_stretch_open(&memory, bytes, align))
+        return NULL;
+    if (!sgc_stretch_grow(&memory, offset + offsetof(struct sgc_cache, bin))) {
+        sgc_stretch_close(&memory);
+        return NULL;
+    }
+    cache = (struct sgc_cache *)(void *)(memory.start + offset);
+    cache->memory = memory;
+    return memory.start;
+}
+
+void sgc_caches_lock(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_lock(sgc_cache_of(id)->lock, NULL);
+}
+
+void sgc_caches_unlock(void)
+{
+    for (uint32_t id = sgc_a32_load_acq(&sgc_cache_count); id-- > 1;)
+        sgc_unlock(sgc_cache_of(id)->lock, NULL);
+}
+
+void sgc_caches_lock_reset(void)
+{
+    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
+
+    for (uint32_t id = 1; id < caches; id++)
+        sgc_lock_reset(sgc_cache_of(id)->lock);
 }
 
 static void open_inbox(struct sgc_cache *cache)
@@ -245,7 +295,7 @@ void sgc_bin_give_up(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(cache->lock));
     sgc_cache_count_freed(cache);
     cache->counted -= (size_t)sgc_bin_nfreed(bin) * bin->size;
     sgc_count_add(&cache->freed_bytes, retire_bin(cache, kind, cls));
@@ -273,7 +323,7 @@ void sgc_cache_page_usable(struct sgc_cache *cache, uint32_t page)
     const struct sgc_page *d = &sgc_heap.pages[page];
     struct sgc_page_lists *lists = &cache->bin[d->kind][d->cls].lists;
 
-    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_cache_ok(cache) && sgc_lock_taken(cache->lock));
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && sgc_page_owner(page) == cache->id);
     sgc_lists_renew(lists);
     if (sgc_list_of(lists, page) == SGC_LIST_DONE)

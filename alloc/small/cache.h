@@ -134,7 +134,8 @@ struct sgc_cache {
     sgc_aw_t freed_bytes;           /* and freed explicitly */
     size_t claimed_counted, freed_counted;  /* so much of them is in the sums of
                                              * gc/pacing/counts.h */
-    struct sgc_lock lock;
+    struct sgc_lock *lock;          /* in a table of those of all; NULL: never
+                                     * opened */
     sgc_aw_t inbox;
     uint32_t unmerged;              /* frees of its thread in pages where others have freed, too:
                                      * alloc/free.c */
@@ -297,6 +298,17 @@ static inline void sgc_cache_set_tag(struct sgc_cache *cache, uintptr_t tag)
     cache->tag = tag;
     cache->free_tag = sgc_heap_is_marking() ? SGC_TAG_OF_NONE : tag;
 }
+
+/* Memory for a record, zeroed, that ends with a cache, which lies at `offset`.  Of the bins only
+ * those get memory whose kinds there are, when the cache is opened.  NULL: there is none. */
+void *sgc_cache_record(size_t bytes, size_t align, size_t offset);
+
+/* For a fork: takes the locks of all caches, one after the other, since no thread ever holds two;
+ * gives them back; or makes them free in the child.  Under the registry's lock, or in the child,
+ * without a section. */
+void sgc_caches_lock(void);
+void sgc_caches_unlock(void);
+void sgc_caches_lock_reset(void);
 
 /* Gives the (zeroed) cache a number, or prepares a used one for a new thread.  False when numbers
  * or memory run out.  Under the registry's lock, so that the world is not stopped meanwhile. */

@@ -62,9 +62,9 @@ static bool grow(struct sgc_cache *cache, struct sgc_bin *bin)
 
     if (bytes > SGC_FREED_ARRAY_MAX || (array = new_array(cache, (uint32_t)bytes)) == NULL)
         return false;
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     move_to(bin, array);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     if (old != NULL && sgc_freed_array_bytes(old) >= SGC_FREED_ARRAY_LARGE)
         sgc_mem_release(old, sgc_freed_array_bytes(old));
     return true;

@@ -76,7 +76,7 @@ static bool leave(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint32_t
     uint32_t page;
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
-    sgc_assert(sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_lock_taken(cache->lock));
     sgc_lock(&sgc_orphans.lock, self);
     for (; max > 0 && (page = next(ours)) != SGC_NO_PAGE; max--)
         leave_one(ours, &orphan_lists[kind][cls], page);
@@ -103,7 +103,7 @@ static void leave_with_room(struct sgc_cache *cache, uint32_t kind, uint32_t cls
 {
     struct sgc_page_lists *ours = &cache->bin[kind][cls].lists;
 
-    sgc_assert(sgc_lock_taken(&cache->lock) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
+    sgc_assert(sgc_lock_taken(cache->lock) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_lock(&sgc_orphans.lock, self);
     for (int list = 0; list < SGC_LISTS; list++)
         for (uint32_t page = ours->head[list], next; page != SGC_NO_PAGE; page = next) {
@@ -122,7 +122,7 @@ static bool is_idle(const struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     const struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_assert(sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_lock_taken(cache->lock));
     return bin->active_epoch + 1 < sgc_heap.epoch;
 }
 
@@ -138,11 +138,11 @@ static uint64_t idle_classes(struct sgc_cache *cache, uint32_t kind, uint32_t ha
     uint64_t idle = 0;
 
     sgc_assert(half < 2 && sgc_kind_ok(kind));
-    sgc_lock(&cache->lock, self);
+    sgc_lock(cache->lock, self);
     for (uint32_t cls = half * 64; cls < sgc_size_classes.count && cls < half * 64 + 64; cls++)
         if (has_pages(&cache->bin[kind][cls].lists) && is_idle(cache, kind, cls))
             idle |= UINT64_C(1) << (cls % 64);
-    sgc_unlock(&cache->lock, self);
+    sgc_unlock(cache->lock, self);
     return idle;
 }
 
@@ -152,10 +152,10 @@ static void leave_unswept(struct sgc_cache *cache, uint32_t kind, uint32_t cls, 
 
     sgc_assert(sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     do {
-        sgc_lock(&cache->lock, self);
+        sgc_lock(cache->lock, self);
         sgc_lists_renew(&cache->bin[kind][cls].lists);
         more = is_idle(cache, kind, cls) && leave(cache, kind, cls, LEAVE_STEP, self, unswept_page);
-        sgc_unlock(&cache->lock, self);
+        sgc_unlock(cache->lock, self);
     } while (more);
 }
 
@@ -189,9 +189,9 @@ static bool has_any(struct sgc_cache *cache, uint32_t kind, uint32_t cls, struct
     bool any;
 
     sgc_assert(sgc_cache_ok(cache));
-    sgc_lock(&cache->lock, self);
+    sgc_lock(cache->lock, self);
     any = has_pages(&bin->lists) || bin->active_epoch == sgc_heap.epoch;
-    sgc_unlock(&cache->lock, self);
+    sgc_unlock(cache->lock, self);
     return any;
 }
 
@@ -216,12 +216,12 @@ void sgc_leave_class(uint32_t kind, uint32_t cls, struct sgc_section *self)
     for (uint32_t id = 1; id < count; id++) {
         struct sgc_cache *cache = sgc_cache_of(id);
 
-        sgc_lock(&cache->lock, self);
+        sgc_lock(cache->lock, self);
         if (cache->bin[kind][cls].size != 0) {
             sgc_bin_give_up(cache, kind, cls);
             leave_with_room(cache, kind, cls, counted, self);
         }
-        sgc_unlock(&cache->lock, self);
+        sgc_unlock(cache->lock, self);
     }
 }
 
@@ -415,7 +415,7 @@ static bool claim_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls, boo
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    sgc_assert(sgc_lock_taken(&cache->lock) && sgc_lock_taken(&sgc_orphans.lock));
+    sgc_assert(sgc_lock_taken(cache->lock) && sgc_lock_taken(&sgc_orphans.lock));
     sgc_bin_renew(bin);
     *more = !is_served(bin) && sgc_shared_suits(bin);
     if (!*more)
@@ -436,11 +436,11 @@ bool sgc_shared_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     drain(&cache->section);
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         sgc_lock(&sgc_orphans.lock, &cache->section);
         found = claim_step(cache, kind, cls, &more);
         sgc_unlock(&sgc_orphans.lock, &cache->section);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (!found && more);
     return found;
 }
@@ -450,7 +450,7 @@ bool sgc_shared_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 /* Both locks held. */
 static void adopt_one(struct sgc_cache *cache, struct sgc_bin *bin, struct sgc_page_lists *theirs, uint32_t page)
 {
-    sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_lock_taken(&sgc_orphans.lock) && sgc_lock_taken(cache->lock));
     sgc_assert(sgc_page_owner(page) == SGC_ORPHANS && sgc_aw_load(&sgc_orphans.count) != 0);
     sgc_list_remove(theirs, page);
     sgc_aw_add(&sgc_orphans.count, (uintptr_t)-1);
@@ -487,12 +487,12 @@ static uint32_t adopt_step(struct sgc_cache *cache, uint32_t kind, uint32_t cls,
     struct sgc_bin *bin = &cache->bin[kind][cls];
     uint32_t found;
 
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_lock(&sgc_orphans.lock, &cache->section);
     sgc_lists_renew(&bin->lists);
     found = adopt_some(cache, bin, lists_of(kind, cls), max, more);
     sgc_unlock(&sgc_orphans.lock, &cache->section);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     return found;
 }
 

@@ -138,7 +138,7 @@ static uint32_t unlist(uint32_t *arrived)
 
 static void deliver_some(struct sgc_cache *cache, uint32_t max)
 {
-    sgc_assert(sgc_lock_taken(&cache->lock));
+    sgc_assert(sgc_lock_taken(cache->lock));
     for (; max > 0 && cache->arrived != SGC_NO_PAGE; max--)
         deliver(cache, unlist(&cache->arrived));
 }

@@ -36,19 +36,14 @@ SGC_STATE static struct fork_state fork_state;
 SGC_STATE int sgc_fork_mode = 1;
 
 /* A thread that is not registered may fork, too: it has no section.  In rank order; caches are
- * opened under the registry's lock, so that as many are unlocked later.  No thread ever holds two
- * caches' locks, so theirs may be taken one after the other. */
+ * opened under the registry's lock, so that as many are unlocked later. */
 static void lock_all(struct sgc_section *self)
 {
-    uint32_t caches;
-
     sgc_assert(sgc_section_mine(self) && sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, self);
-    caches = sgc_a32_load_acq(&sgc_cache_count);
     sgc_lock(&sgc_roots_lock, self);
     sgc_lock(&sgc_nodes_lock, self);
-    for (uint32_t id = 1; id < caches; id++)
-        sgc_lock(&sgc_cache_of(id)->lock, NULL);
+    sgc_caches_lock();
     sgc_lock(&sgc_spans.lock, self);
     sgc_lock(&sgc_orphans.lock, self);
     sgc_pool_lock_settled(self);
@@ -56,14 +51,11 @@ static void lock_all(struct sgc_section *self)
 
 static void unlock_all(struct sgc_section *self)
 {
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
-
     sgc_assert(sgc_section_mine(self) && sgc_registry_locked());
     sgc_unlock(&sgc_pool.lock, self);
     sgc_unlock(&sgc_orphans.lock, self);
     sgc_unlock(&sgc_spans.lock, self);
-    for (uint32_t id = caches; id-- > 1;)
-        sgc_unlock(&sgc_cache_of(id)->lock, NULL);
+    sgc_caches_unlock();
     sgc_unlock(&sgc_nodes_lock, self);
     sgc_unlock(&sgc_roots_lock, self);
     sgc_unlock(&sgc_registry.lock, self);

@@ -82,21 +82,9 @@ static void watch_exit(void)
 
 /* ---- records ---- */
 
-/* Of the bins at its end only those get memory whose kinds there are: sgc_cache_open. */
 static struct sgc_mutator *new_record(void)
 {
-    struct sgc_stretch memory;
-    struct sgc_mutator *m;
-
-    if (!sgc_stretch_open(&memory, sizeof *m, _Alignof(struct sgc_mutator)))
-        return NULL;
-    if (!sgc_stretch_grow(&memory, offsetof(struct sgc_mutator, cache.bin))) {
-        sgc_stretch_close(&memory);
-        return NULL;
-    }
-    m = (struct sgc_mutator *)(void *)memory.start;
-    m->cache.memory = memory;
-    return m;
+    return sgc_cache_record(sizeof(struct sgc_mutator), _Alignof(struct sgc_mutator), offsetof(struct sgc_mutator, cache));
 }
 
 /* The lock is taken without a section: the thread has none yet.  It cannot be stopped meanwhile,
@@ -426,15 +414,10 @@ static void take_out(struct sgc_mutator *m)
         sgc_thread_hooks.vanished(m->handle, m->started);
 }
 
-/* Its section, if it was in one, is abandoned, which sections without a lock allow at any
- * instruction; it held no lock. */
 static void close_record(struct sgc_mutator *m)
 {
     sgc_assert(m != sgc_mutator_self() && m->cache.id != 0);
-    sgc_section_reset(sgc_section_of(m));
-    sgc_a32_store(&m->cache.section.state, 0);
-    sgc_cache_repair(&m->cache);
-    sgc_cache_close(&m->cache, sgc_section_of(m));
+    sgc_cache_close_abandoned(&m->cache);
     m->tid = 0;
 }
 
@@ -483,11 +466,9 @@ void sgc_registry_bury(struct sgc_mutator *gone)
 void sgc_registry_after_fork(struct sgc_mutator *self)
 {
     struct sgc_mutator *m = sgc_registry.first;
-    uint32_t caches = sgc_a32_load_acq(&sgc_cache_count);
 
     sgc_assert(self == sgc_mutator_self());
-    for (uint32_t id = 1; id < caches; id++)
-        sgc_lock_reset(&sgc_cache_of(id)->lock);
+    sgc_caches_lock_reset();
     while (m != NULL) {
         struct sgc_mutator *next = m->next;
 

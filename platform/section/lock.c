@@ -100,12 +100,6 @@ void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self)
     sgc_guard_leave(self);
 }
 
-bool sgc_lock_held(const struct sgc_lock *lock, const struct sgc_section *self)
-{
-    sgc_assert(lock->rank < SGC_RANK_COUNT);
-    return self == NULL || (self->held & (1u << lock->rank)) != 0;
-}
-
 void sgc_lock_reset(struct sgc_lock *lock)
 {
     sgc_a32_store_rel(&lock->word, FREE);

@@ -41,7 +41,6 @@ struct sgc_lock {
 
 void sgc_lock(struct sgc_lock *lock, struct sgc_section *self);
 void sgc_unlock(struct sgc_lock *lock, struct sgc_section *self);
-bool sgc_lock_held(const struct sgc_lock *lock, const struct sgc_section *self);
 
 /* Does anybody hold it?  For assertions of what runs under it, on whichever thread. */
 static inline bool sgc_lock_taken(const struct sgc_lock *lock)

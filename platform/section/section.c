@@ -69,6 +69,9 @@ static bool left(uintptr_t recorded, uintptr_t now, const struct sgc_stack_bound
 /* Under a lock, where no handler runs, it was the thread itself. */
 void sgc_section_used_inside(const struct sgc_section *self)
 {
+    if (!SGC_TRACES)
+        sgc_fatal("a signal handler called malloc, or ended its thread, while that was inside malloc, or had left it by a "
+                  "jump; let the handler set a flag and allocate outside, or block the signal around allocations");
     if (self->held != 0)
         sgc_fatal("the collector was called by a callback of a collection, or by a thread that holds the "
                   "world stopped; do there only what the callback's description allows");

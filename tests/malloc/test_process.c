@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc at the edges of a process: before main, after it, in children, around jumps out of signal
- * handlers, and where memory is limited.  One thread.
+ * malloc at the edges of a process: before main, after it, in children of all kinds, in signal
+ * handlers and around jumps out of them.  One thread.
  */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "tests/lib/child.h"
 #include "tests/malloc/conform.h"
 
-enum { EARLY_BYTES = 300, LATE = 20, JUMPS = 2000, LIMIT_MB = 64, BLOCK_BYTES = 256 << 10 };
+enum { EARLY_BYTES = 300, LATE = 20, JUMPS = 2000 };
 
 /* ---- before main ---- */
 
@@ -126,76 +126,165 @@ static bool jumps_do_no_harm(void)
     return conform_work(13);
 }
 
-/* ---- a limit of memory ---- */
+/* ---- forks in handlers, and without any ---- */
 
-struct held {
-    struct held *next;
-};
+enum { FORKS = 20, DEPTH = 3, INTERRUPTIONS = 200, LARGE = 1000000, HANG_SECONDS = 60 };
 
-/* Allocates until nothing is had: how many blocks there were. */
-static size_t exhaust(struct held **list)
+static volatile sig_atomic_t answers;
+
+/* In the child, too, up to a depth. */
+static bool fork_deeply(int depth)
 {
-    size_t blocks = 0;
+    pid_t child = fork();
 
-    for (;;) {
-        struct held *block;
-
-        errno = 0;
-        block = malloc(BLOCK_BYTES);
-        if (block == NULL)
-            return blocks;
-        block->next = *list;
-        *list = block;
-        blocks++;
+    if (child == 0) {
+        alarm(HANG_SECONDS);
+        _exit(conform_work((unsigned)depth) && (depth == 0 || fork_deeply(depth - 1)) ? 0 : 1);
     }
+    return ends_well(child);
 }
 
-static size_t address_space(void)
+static void fork_in_handler(int number)
 {
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (file == NULL || fscanf(file, "%lu", &pages) != 1)
-        tap_bail("no /proc/self/statm");
-    fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
+    (void)number;
+    answers += fork_deeply(DEPTH);
 }
 
-/*
- * Twice: what was freed is had again.  An allocator may have reserved addresses before, so memory
- * that can be written is limited, too.
- */
-static int runs_out(void)
+/* The signal comes between calls of malloc. */
+static bool forks_in_handlers_work(void)
 {
-    struct rlimit limit = { 0, 0 };
-    struct held *list = NULL;
-    size_t first, second;
+    answers = 0;
+    signal(SIGUSR1, fork_in_handler);
+    for (int i = 0; i < FORKS; i++) {
+        void *block = conform_new(EARLY_BYTES, 14);
 
-    limit.rlim_cur = limit.rlim_max = address_space() + ((rlim_t)LIMIT_MB << 20);
-    if (setrlimit(RLIMIT_AS, &limit) != 0)
-        return CHILD_SKIPS;
-    limit.rlim_cur = limit.rlim_max = (rlim_t)LIMIT_MB << 20;
-    if (setrlimit(RLIMIT_DATA, &limit) != 0)
-        return CHILD_SKIPS;
-    first = exhaust(&list);
-    if (errno != ENOMEM || first < 16)
-        return 1;
-    for (struct held *next; list != NULL; list = next) {
-        next = list->next;
-        free(list);
+        raise(SIGUSR1);
+        if (!conform_free(block, EARLY_BYTES, 14))
+            return false;
     }
-    second = exhaust(&list);
-    return errno == ENOMEM && second >= first / 2 ? 0 : 2;
+    signal(SIGUSR1, SIG_DFL);
+    return answers == FORKS;
+}
+
+/* The child calls what a handler may. */
+static void fork_and_leave(int number)
+{
+    int saved = errno, status;
+    pid_t child = fork();
+
+    (void)number;
+    if (child == 0)
+        _exit(0);
+    if (child > 0)
+        waitpid(child, &status, 0);
+    answers = answers + 1;
+    errno = saved;
+}
+
+static void every_microseconds(long between)
+{
+    struct itimerval timer = { { 0, between }, { 0, between } };
+
+    setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+/* The signal comes at any instruction of malloc, most often when that is under a lock.  The C
+ * library may wait for itself then. */
+static int forks_that_interrupt(void)
+{
+    struct sigaction action = { .sa_handler = fork_and_leave, .sa_flags = SA_RESTART };
+
+    sigaction(SIGPROF, &action, NULL);
+    alarm(HANG_SECONDS);
+    every_microseconds(500);
+    while (answers < INTERRUPTIONS)
+        for (size_t size = 1000; size < LARGE; size += 5000)
+            free(malloc(size));
+    every_microseconds(0);
+    return conform_work(16) ? 0 : 2;
+}
+
+/* ---- handlers that have interrupted malloc and call it, or never return to it ---- */
+
+static void allocate_inside(int number)
+{
+    (void)number;
+    free(malloc(LARGE));
+    answers = answers + 1;
+}
+
+static void jump_out(int number)
+{
+    (void)number;
+    answers = answers + 1;
+    siglongjmp(place, 1);
+}
+
+/* Only blocks that are large: what is done for them is done under locks.  0: nothing was said. */
+static int interrupt_with(void (*handler)(int))
+{
+    struct sigaction action = { .sa_handler = handler };
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGPROF, &action, NULL);
+    alarm(HANG_SECONDS);
+    answers = 0;
+    sigsetjmp(place, 1);
+    every_microseconds(500);
+    while (answers < INTERRUPTIONS)
+        for (size_t size = LARGE / 10; size < LARGE; size += 5000)
+            free(malloc(size));
+    every_microseconds(0);
+    return 0;
+}
+
+static int allocates_inside(void)
+{
+    return interrupt_with(allocate_inside);
+}
+
+static int jumps_out(void)
+{
+    return interrupt_with(jump_out);
+}
+
+static void test_interrupting(void)
+{
+    static const char told[] = "a signal handler called malloc";
+
+    if (conform_is_c_library()) {
+        for (int i = 0; i < 3; i++)
+            tap_skip("handlers that have interrupted malloc: this malloc does not promise anything");
+        return;
+    }
+    child_ok(forks_that_interrupt, "forks in handlers that have interrupted malloc");
+    child_says(allocates_inside, 128 + SIGABRT, told, "a handler that has interrupted malloc and calls it is told");
+    child_says(jumps_out, 128 + SIGABRT, told, "so is a thread whose handler has left malloc by a jump");
+}
+
+/* No handlers of pthread_atfork are run. */
+static bool bare_fork_works(void)
+{
+    void *block = conform_new(EARLY_BYTES, 17);
+    pid_t child = _Fork();
+
+    if (child == 0) {
+        alarm(HANG_SECONDS);
+        _exit(conform_free(block, EARLY_BYTES, 17) && conform_work(18) && fork_deeply(1) ? 0 : 1);
+    }
+    return ends_well(child) && conform_free(block, EARLY_BYTES, 17) && conform_work(19);
 }
 
 int main(void)
 {
-    tap_plan(5);
+    tap_plan(9);
     tap_ok(conform_free(from_preinit, EARLY_BYTES, 1) && conform_free(from_constructor, EARLY_BYTES, 2) && early_work,
            "before the constructors, and in one");
     tap_ok(run_in_child(exits) == LATE, "in functions of atexit");
     tap_ok(spawn_works() && vfork_works(), "around posix_spawn and vfork");
     tap_ok(jumps_do_no_harm(), "in a handler, and after jumps out of it");
-    child_ok(runs_out, "with a limit of memory: NULL and ENOMEM, and what is freed is had again");
+    tap_ok(forks_in_handlers_work(), "in children of forks in handlers, nested");
+    test_interrupting();
+    tap_ok(bare_fork_works(), "in a child of _Fork, and its children");
     return tap_done();
 }

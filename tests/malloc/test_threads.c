@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * malloc and threads: blocks that others free, ends of threads, cancellation, fork among busy
- * threads, and all of that on one processor.
+ * malloc and threads: blocks that others free, cancellation, fork among busy threads, and a storm on
+ * one processor.
  */
-#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -12,8 +11,8 @@
 #include "tests/lib/threads.h"
 #include "tests/malloc/conform.h"
 
-enum { THREADS = 4, BUSY = 3, FORKS = 60, ENDING = 300, KEYS = 8, CANCELLED = 60, SLOTS = 256 };
-enum { STORM_STEPS = 40000, FORK_SECONDS = 20, TURNS = 3000, WARM = 200 };
+enum { THREADS = 4, BUSY = 3, FORKS = 60, CANCELLED = 60, SLOTS = 256 };
+enum { STORM_STEPS = 40000, FORK_SECONDS = 20 };
 
 /* ---- blocks that others free ---- */
 
@@ -68,97 +67,6 @@ static bool storms_are_right(void)
     for (int i = 0; i < SLOTS; i++)
         destroy(atomic_exchange(&shared[i], NULL));
     return atomic_load(&wrong) == 0;
-}
-
-/* ---- the end of a thread ---- */
-
-static pthread_key_t keys[KEYS];
-static atomic_int rounds;
-
-static bool small_work(unsigned seed)
-{
-    bool right = true;
-
-    for (size_t size = 1; size < 2000; size += size / 2 + 8)
-        right = conform_free(conform_new(size, seed), size, seed) && right;
-    return right;
-}
-
-/* In each round of destructors a block is freed, and allocated for the next one. */
-static void destroy_value(void *value)
-{
-    int *left = value;
-    int next = *left - 1, key = left[1];
-
-    free(left);
-    atomic_fetch_add(&rounds, 1);
-    if (!small_work((unsigned)next))
-        atomic_fetch_add(&wrong, 1);
-    if (next > 0) {
-        left = malloc(2 * sizeof *left);
-        left[0] = next;
-        left[1] = key;
-        pthread_setspecific(keys[key], left);
-    }
-}
-
-static void *end_slowly(void *arg)
-{
-    for (int key = 0; key < KEYS; key++) {
-        int *left = malloc(2 * sizeof *left);
-
-        left[0] = PTHREAD_DESTRUCTOR_ITERATIONS;
-        left[1] = key;
-        pthread_setspecific(keys[key], left);
-    }
-    return arg;
-}
-
-static bool ends_are_right(void)
-{
-    atomic_store(&wrong, 0);
-    for (int key = 0; key < KEYS; key++)
-        if (pthread_key_create(&keys[key], destroy_value) != 0)
-            return false;
-    for (int i = 0; i < ENDING; i++)
-        pthread_join(thread_start(end_slowly, NULL), NULL);
-    for (int key = 0; key < KEYS; key++)
-        pthread_key_delete(keys[key]);
-    return atomic_load(&wrong) == 0 && atomic_load(&rounds) == ENDING * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS;
-}
-
-/* How many threads the environment wants in turn. */
-static long threads_in_turn(void)
-{
-    const char *wanted = getenv("CONFORM_THREADS");
-    long count = wanted == NULL ? TURNS : strtol(wanted, NULL, 10);
-
-    if (count <= WARM)
-        tap_bail("CONFORM_THREADS is \"%s\", expected a number above %d", wanted, WARM);
-    return count;
-}
-
-static void *brief(void *arg)
-{
-    unsigned i = (unsigned)(intptr_t)arg;
-
-    if (!small_work(i) || (i % 16 == 0 && !conform_work(i)))
-        atomic_fetch_add(&wrong, 1);
-    return NULL;
-}
-
-static bool memory_stays_flat(void)
-{
-    long count = threads_in_turn(), before = 0;
-
-    atomic_store(&wrong, 0);
-    for (long i = 0; i < count; i++) {
-        if (i == WARM)
-            before = conform_resident_kb();
-        pthread_join(thread_start(brief, (void *)(intptr_t)i), NULL);
-    }
-    tap_diag("%ld threads in turn, %ld KB more than after %d", count, conform_resident_kb() - before, WARM);
-    return atomic_load(&wrong) == 0 && conform_resident_kb() - before < 4096;
 }
 
 /* ---- cancellation ---- */
@@ -290,10 +198,8 @@ static bool one_processor_works(void)
 
 int main(void)
 {
-    tap_plan(7);
+    tap_plan(5);
     tap_ok(storms_are_right(), "threads free each other's blocks, and those of threads that are gone");
-    tap_ok(ends_are_right(), "in destructors of thread-specific data, of all rounds");
-    tap_ok(memory_stays_flat(), "threads that come and go leave nothing behind");
     tap_ok(cancellation_is_right(), "threads that are cancelled");
     tap_ok(forks_work(FORKS, 0), "in children of forks among busy threads");
     tap_ok(handlers_work(), "in handlers of pthread_atfork, and in children of children");

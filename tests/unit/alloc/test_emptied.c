@@ -50,10 +50,10 @@ static bool leaves(uint32_t page)
     bool left;
 
     sgc_guard_enter(&cache->section);
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     left = sgc_emptied_leave(cache, page, &step);
     sgc_sweep_announce(&step);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     sgc_sweep_give(&step, cache->id, &cache->section);
     sgc_guard_leave(&cache->section);
     sgc_heap_check();
@@ -107,9 +107,9 @@ static void test_forgotten(void)
 
     free_some(0, n);
     sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls);
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_emptied_unexpect(cache, SGC_KIND_POINTER_FREE, cls, &step);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
     tap_ok(waited && step.empties == 0 && heap_in_use() == 0, "pages that a bin has given up do not leave twice");
     heap_must_be_empty();
 }

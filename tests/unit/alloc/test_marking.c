@@ -102,9 +102,9 @@ static void test_own(uint32_t kind, const char *name)
 
 static void merge(uint32_t page)
 {
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     sgc_page_merge(page);
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 static void test_others(uint32_t kind, const char *name)

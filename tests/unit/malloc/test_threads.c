@@ -2,7 +2,10 @@
 /*
  * malloc/threads.c: caches of threads that end, what they do afterwards, forks, in the build that does not mark.
  */
+#include <limits.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "alloc/whole_heap.h"
 #include "malloc/family.h"
@@ -12,7 +15,7 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/threads.h"
 
-enum { TURNS = 50, BUSY = 3, ROUNDS = 4, FORKS = 20 };
+enum { TURNS = 50, LOST_TURNS = 2000, DYING = 16, BUSY = 3, ROUNDS = 4, FORKS = 20 };
 
 /* ---- the end of a thread ---- */
 
@@ -81,6 +84,60 @@ static void test_late(void)
     sgc_unlock(&sgc_threads.common_lock, NULL);
 }
 
+/* ---- threads whose destructor does not come ---- */
+
+static pthread_key_t late_key;
+
+/* The first call of the thread comes when no round follows. */
+static void count_rounds(void *value)
+{
+    uintptr_t round = (uintptr_t)value;
+
+    if (round < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(late_key, (void *)(round + 1));
+    else
+        work(NULL);
+}
+
+static void *begin_late(void *arg)
+{
+    sgc_verify(sgc_self == NULL);
+    pthread_setspecific(late_key, (void *)1);
+    return arg;
+}
+
+/* With slots at hand, a span, and pages of its own. */
+static void *end_raw(void *arg)
+{
+    work(arg);
+    sgc_free(sgc_malloc(200000));
+    syscall(SYS_exit, 0);
+    return arg;
+}
+
+/* The system knows a thread for some moments after it has been joined. */
+static void test_lost_threads(void *(*body)(void *), const char *name)
+{
+    uint32_t before = sgc_a32_load(&sgc_cache_count);
+
+    for (int i = 0; i < LOST_TURNS; i++)
+        pthread_join(thread_start(body, NULL), NULL);
+    tap_ok(sgc_a32_load(&sgc_cache_count) <= before + DYING, "%s leave few caches: %u more after %d in turn", name,
+           sgc_a32_load(&sgc_cache_count) - before, LOST_TURNS);
+    sgc_heap_check();
+}
+
+static void test_lost(void)
+{
+    if (SGC_TSAN) {
+        tap_skip("its threads end as it expects them to");
+        return;
+    }
+    pthread_key_create(&late_key, count_rounds);
+    test_lost_threads(begin_late, "threads whose first call comes in the last round of destructors");
+    test_lost_threads(end_raw, "threads that end by the system call");
+}
+
 /* ---- fork ---- */
 
 static sgc_a32_t stop;
@@ -92,11 +149,22 @@ static void *busy(void *arg)
     return arg;
 }
 
-static int count(const struct sgc_record *r)
+/* Records that are some thread's. */
+static int used(void)
+{
+    uint32_t caches = sgc_a32_load(&sgc_cache_count);
+    int n = 0;
+
+    for (uint32_t id = 1; id < caches; id++)
+        n += sgc_record_of(id)->thread != 0;
+    return n;
+}
+
+static int unused(void)
 {
     int n = 0;
 
-    for (; r != NULL; r = r->next)
+    for (const struct sgc_record *r = sgc_threads.unused; r != NULL; r = r->next)
         n++;
     return n;
 }
@@ -104,7 +172,7 @@ static int count(const struct sgc_record *r)
 /* 0: right. */
 static int settled(void)
 {
-    int wrong = count(sgc_threads.used) != 1 || count(sgc_threads.lost) != 0 || count(sgc_threads.unused) < BUSY;
+    int wrong = used() != 1 || unused() < BUSY;
 
     for (int i = 0; i < 2000; i++)
         work(NULL);
@@ -114,7 +182,7 @@ static int settled(void)
 
 static int settle(void)
 {
-    int wrong = count(sgc_threads.used) != 1 || count(sgc_threads.lost) < BUSY;
+    int wrong = used() < BUSY + 1;
 
     sgc_free(sgc_malloc(200000));
     return wrong + settled();
@@ -141,7 +209,7 @@ static int threads_with_caches(void)
     int n;
 
     sgc_lock(&sgc_threads.lock, NULL);
-    n = count(sgc_threads.used);
+    n = used();
     sgc_unlock(&sgc_threads.lock, NULL);
     return n;
 }
@@ -165,5 +233,5 @@ static void test_forks(void)
 
 int main(void)
 {
-    return tap_all(test_records, test_late, test_forks);
+    return tap_all(test_records, test_late, test_lost, test_forks);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * malloc where the system gives less: limits of memory, locked memory, filters of system calls, a
+ * user namespace.  Each in a process of its own; where the malloc has to start there, in one that
+ * runs this program anew.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "tests/lib/child.h"
+#include "tests/lib/refuse.h"
+#include "tests/malloc/conform.h"
+
+enum { LIMIT_MB = 64, BLOCK_BYTES = 256 << 10, LARGE_BYTES = 3 << 20 };
+
+/* ---- limits of memory ---- */
+
+struct held {
+    struct held *next;
+};
+
+/* Allocates until nothing is had: how many blocks there were. */
+static size_t exhaust(struct held **list)
+{
+    size_t blocks = 0;
+
+    for (;;) {
+        struct held *block;
+
+        errno = 0;
+        block = malloc(BLOCK_BYTES);
+        if (block == NULL)
+            return blocks;
+        block->next = *list;
+        *list = block;
+        blocks++;
+    }
+}
+
+static void free_all(struct held *list)
+{
+    for (struct held *next; list != NULL; list = next) {
+        next = list->next;
+        free(list);
+    }
+}
+
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (file == NULL || fscanf(file, "%lu", &pages) != 1)
+        tap_bail("no /proc/self/statm");
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool limit(int resource, rlim_t bytes)
+{
+    const struct rlimit both = { bytes, bytes };
+
+    return setrlimit(resource, &both) == 0;
+}
+
+/* Twice: what was freed is had again. */
+static int runs_out_twice(void)
+{
+    struct held *list = NULL;
+    size_t first = exhaust(&list), second;
+
+    if (errno != ENOMEM || first < 16)
+        return 1;
+    free_all(list);
+    list = NULL;
+    second = exhaust(&list);
+    return errno == ENOMEM && second >= first / 2 ? 0 : 2;
+}
+
+/* An allocator may have reserved addresses before, so memory that can be written is limited, too. */
+static int runs_out(void)
+{
+    if (!limit(RLIMIT_AS, address_space() + ((rlim_t)LIMIT_MB << 20)) || !limit(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20))
+        return CHILD_SKIPS;
+    return runs_out_twice();
+}
+
+static int runs_again(const char *word)
+{
+    execl("/proc/self/exe", "test_limits", word, (char *)NULL);
+    return CHILD_SKIPS;
+}
+
+static int starts_with_few_addresses(void)
+{
+    return limit(RLIMIT_AS, (rlim_t)2 * LIMIT_MB << 20) ? runs_again("exhaust") : CHILD_SKIPS;
+}
+
+static int starts_with_little_data(void)
+{
+    return limit(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20) ? runs_again("exhaust") : CHILD_SKIPS;
+}
+
+/* What was freed may stay where it is, but is had again. */
+static int works_locked(void)
+{
+    void *block;
+
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        return CHILD_SKIPS;
+    for (int i = 0; i < 20; i++) {
+        block = conform_new(LARGE_BYTES, (unsigned)i);
+        if (!conform_free(block, LARGE_BYTES, (unsigned)i) || !conform_work((unsigned)i))
+            return 1;
+        block = calloc(1, LARGE_BYTES);
+        if (block == NULL || !conform_is_zero(block, LARGE_BYTES))
+            return 2;
+        free(block);
+    }
+    return 0;
+}
+
+/* ---- filters of system calls ---- */
+
+static int starts_without_threads(void)
+{
+    return refuse_calls(SYS_clone, SYS_clone3, SYS_madvise) ? runs_again("work") : CHILD_SKIPS;
+}
+
+static int starts_without_numbers(void)
+{
+    return refuse_calls(SYS_gettid, SYS_tgkill, SYS_futex) ? runs_again("work") : CHILD_SKIPS;
+}
+
+/* ---- a user namespace, which a process with several threads does not get ---- */
+
+static int gets_namespace(void)
+{
+    if (!conform_work(1))
+        return 1;
+    if (unshare(CLONE_NEWUSER) != 0)
+        return errno == EINVAL ? 2 : CHILD_SKIPS;
+    return conform_work(2) ? 0 : 3;
+}
+
+static int run_anew(const char *word)
+{
+    if (strcmp(word, "exhaust") == 0)
+        return runs_out_twice();
+    return conform_work(1) && conform_free(conform_new(LARGE_BYTES, 2), LARGE_BYTES, 2) ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        return run_anew(argv[1]);
+    tap_plan(7);
+    child_ok(runs_out, "with a limit of memory: NULL and ENOMEM, and what is freed is had again");
+    child_ok(starts_with_few_addresses, "the same where few addresses are had from the start");
+    child_ok(starts_with_little_data, "the same where little can be written from the start");
+    child_ok(works_locked, "with all memory locked");
+    child_ok(starts_without_threads, "where no thread may be made and no advice be given");
+    child_ok(starts_without_numbers, "where the system tells no thread's number, and lets none wait");
+    child_ok(gets_namespace, "in a user namespace, which is had: there is one thread");
+    return tap_done();
+}
