@@ -81,7 +81,7 @@ class Plan:
 
     def compilers(self, missing):
         """The cases of compiling; missing(name, why) as above."""
-        files = 1 if self.quick else 30
+        files = 1 if self.quick else 10
         self.sources = Sources(self.folder("sources"), self.sgc_measure, self.timeout, files, 2 if self.quick else 20)
         cases = [packages.compiler(name, package, files) for name, package in COMPILERS]
         whys = {case: self.sources.why_not(case) for case in cases}

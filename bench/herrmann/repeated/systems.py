@@ -11,6 +11,11 @@ SGC, ON_SGC = "sgc", "+sgc"                                 # the latter behind 
 OVER_OURS = tuple(word + ON_SGC for word in ("lfb-safe", "magazine"))
 TOUCHING = (SGC, *(word + ON_SGC for word in ("none", "ahead-self", "ahead")))         # of first touch alone
 NAMES = (BASE, *HERRMANN, *OVER_OURS, "mimalloc", SGC)
+# Of some measurements not all, since each costs minutes.
+MEASURED = {"counts": (BASE, "lb", "lfb", "lfb-safe", "magazine", "mimalloc", SGC),
+            "cycles": (BASE, "lfb", "lfb-safe", "magazine", SGC),
+            "memory": (BASE, "lb", "lfb", "lfb-safe", "magazine", "mimalloc", SGC),
+            "compile": (BASE, "none", "lfb", "magazine", "mimalloc", SGC)}
 LIBRARY = os.path.join("bench", "herrmann", ".libs", "libherrmann.so")
 ONE_THREAD = ("lfb",)           # refuses a program's second thread
 SLOW = ("pt",)                  # one round is enough of it
@@ -41,6 +46,10 @@ def known(build):
     absent.update({name: absent[SGC] for name in layered if name not in (*found, *absent)})
     every = dict.fromkeys((*NAMES, *TOUCHING))
     return [found[name] for name in every if name in found], {name: absent[name] for name in every if name in absent}
+
+
+def measured_in(kind, systems):
+    return [system for system in systems if system.name in MEASURED.get(kind, NAMES)]
 
 
 def that_writes(system, path):
