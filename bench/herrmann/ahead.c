@@ -13,7 +13,7 @@
  * It is for a malloc with one heap that grows upwards, as libsgcmalloc.so has.  Elsewhere it
  * touches what lies there.  Memory that may not be touched, since the next malloc has not asked the
  * system for it yet, is left alone; so the first piece of each step in which a heap grows comes
- * late.
+ * late.  Blocks that realloc moves are not looked at.
  *
  *   highest   the end of the piece in which the highest block begins, so far.  Raised by any thread
  *             by compare-and-swap, read by all and by the manager, relaxed: a number for itself, no
@@ -82,7 +82,6 @@ static __attribute__((noinline)) void raise_highest(uintptr_t block)
     while (before < end &&
            !atomic_compare_exchange_weak_explicit(&highest, &before, end, memory_order_relaxed, memory_order_relaxed))
         ;
-    figures_add_calls();
     if (end + (managed ? AHEAD_BYTES / 2 : 0) <= atomic_load_explicit(&ready, memory_order_relaxed))
         return;
     if (managed)
@@ -93,7 +92,6 @@ static __attribute__((noinline)) void raise_highest(uintptr_t block)
 
 static inline void *noted(void *block)
 {
-    calls.allocations++;
     if ((uintptr_t)block >= atomic_load_explicit(&highest, memory_order_relaxed) && block != NULL)
         raise_highest((uintptr_t)block);
     return block;
@@ -129,10 +127,9 @@ static void start(void)
 
 const struct system system_ahead = {
     .word = "ahead", .allocate = allocate, .release = release, .zeroed = zeroed, .aligned = aligned,
-    .start = start, .stop = figures_add_calls
+    .start = start
 };
 
 const struct system system_ahead_self = {
-    .word = "ahead-self", .allocate = allocate, .release = release, .zeroed = zeroed, .aligned = aligned,
-    .stop = figures_add_calls
+    .word = "ahead-self", .allocate = allocate, .release = release, .zeroed = zeroed, .aligned = aligned
 };
