@@ -58,9 +58,13 @@ class Page(Sheet):
     def key(self, kind, program, version):
         return f"{kind}/{program}", version, 1
 
+    def kind_of(self, kind, version):
+        """A slow system has times of its own, of smaller sizes, beside the C library's."""
+        return "slow" if kind == "times" and version in systems.SLOW else kind
+
     def versions(self, kind):
         """The systems that were measured, in their order."""
-        found = {version for program, version, _ in self.results.runs if program.split("/")[0] == kind}
+        found = {version for program, version, _ in self.results.runs if program.split("/")[0] == self.kind_of(kind, version)}
         return [name for name in systems.NAMES if name in found]
 
     def programs(self, kind):
@@ -80,7 +84,13 @@ class Page(Sheet):
 
     def by_base(self, kind, program, version, figure):
         """The C library's figure by this one's, of the rounds: more is better."""
+        kind = self.kind_of(kind, version)
         return self.results.spread_of_ratios(self.key(kind, program, BASE), self.key(kind, program, version), figure)
+
+    def of_base(self, kind, program, version, figure):
+        """The other way round: more is worse."""
+        kind = self.kind_of(kind, version)
+        return self.results.spread_of_ratios(self.key(kind, program, version), self.key(kind, program, BASE), figure)
 
     def relative(self, kind, program, version, figure, what):
         return self.note("measured", "this", (program, version, 1), what, self.by_base(kind, program, version, figure), BASE)
@@ -114,8 +124,8 @@ def t71(page):
     page.add(f"speed by that of {BASE}, more is better; share: of instructions, in malloc and its relatives, %",
              ("here", "for", "share, thesis", "share", "PT, thesis", "LB, thesis", "LFB, thesis", f"{BASE}, s", *others), rows)
     page.add("CPU time of all threads, the manager's included, by that of the C library: more is worse", ("here", *others),
-             [(standin.short, *(page.note("measured", "this", (standin.short, version, 1), "cpu", page.results.spread_of_ratios(
-                 page.key("times", standin.short, version), page.key("times", standin.short, BASE), "cpu_seconds"), BASE) for version in others))
+             [(standin.short, *(page.note("measured", "this", (standin.short, version, 1), "cpu",
+                                          page.of_base("times", standin.short, version, "cpu_seconds"), BASE) for version in others))
               for standin in page.programs("times")])
     managers(page)
     every = list(dict.fromkeys(q.program for q in page.quoted))
@@ -127,13 +137,13 @@ def t71(page):
 
 def managers(page):
     """A table of the counts of each system's manager."""
-    keys = [(standin.short, version) for standin in page.programs("times") for version in page.versions("times")]
-    figures = {key: {name for run in page.results.runs.get(page.key("times", *key), ()) for name in run if name.startswith(systems.FIGURES)}
+    keys = [(page.kind_of("times", version), standin.short, version) for standin in page.programs("times") for version in page.versions("times")]
+    figures = {key: {name for run in page.results.runs.get(page.key(*key), ()) for name in run if name.startswith(systems.FIGURES)}
                for key in keys}
     names = sorted({name for found in figures.values() for name in found})
     if names:
         page.add("what the manager did", ("here", "system", *(name[len(systems.FIGURES):] for name in names)),
-                 [(*key, *(page.found("times", *key, name, "-") for name in names)) for key in keys if figures[key]])
+                 [(*key[1:], *(page.found(*key, name, "-") for name in names)) for key in keys if figures[key]])
 
 
 def heavy(page, kind):

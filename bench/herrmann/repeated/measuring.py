@@ -97,12 +97,16 @@ def fits(standin, system):
 
 # ---- time ----
 
-def timed(plan, standin, system, before=()):
+def timed(plan, standin, system, before=(), counted=False):
     """before: words in front of the program's command."""
-    bench = plan.bench()
+    bench = plan.bench(counted)
     path = os.path.join(bench.folder, "figures")
     figures, failure = bench.measured(replace(standin, command=(*before, *standin.command)), systems.that_writes(system, path))
     return {**figures, **systems.take_figures(path)}, failure
+
+
+def timed_small(plan, standin, system):
+    return timed(plan, standin, system, counted=True)
 
 
 def grown(plan, system, before=()):

@@ -18,7 +18,7 @@ MEASURED = {"counts": (BASE, "lb", "lfb", "lfb-safe", "magazine", "mimalloc", SG
             "compile": (BASE, "none", "lfb", "magazine", "mimalloc", SGC)}
 LIBRARY = os.path.join("bench", "herrmann", ".libs", "libherrmann.so")
 ONE_THREAD = ("lfb",)           # refuses a program's second thread
-SLOW = ("pt",)                  # one round is enough of it
+SLOW = ("pt",)                  # timed once, at the sizes that are counted
 FIGURES = "herrmann "           # before the names of what the library's manager counts
 
 
