@@ -55,7 +55,7 @@ def standins(build, size="full"):
     return [
         own(build, "partitions", "tonto", "numbers in short-lived small blocks; our own, nothing else in common", [sized(60000, 4000, 300)]),
         package("cc1", compiler_proper(), "gcc", "gcc", "the same program, newer", ["-quiet", "-O2", "source0.c", "-o", "source0.s"],
-                files="*.s", prepare=(inputs.c_source, sized(80, 10, 2))),
+                files="*.s", prepare=(inputs.c_source, sized(80, 5, 2))),
         own(build, "events", "omnetpp", "a simulation event by event, our own", [sized(6000000, 100000, 5000)]),
         package("perl", "perl", "perl", "perlbench", "the same program, newer", [words, sized(100000, 3000, 300)],
                 settings=(("PERL_HASH_SEED", "0"),), rests=True),
