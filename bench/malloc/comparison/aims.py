@@ -70,6 +70,12 @@ def one(what, most, found, case):
     return what, most, found, case if found is not None else f"missing: {case}"
 
 
+def count_rows(f):
+    pairs = [f"pairs/{pattern}/instructions" for pattern in ("hot", "batch", "random")]
+    yield worst_of("a pair of A, B or C: instructions, worst", 45, {name: f.value(name, OURS, "instructions") for name in pairs})
+    yield one("a realloc in place: instructions", 45, f.value("pairs/resize/instructions", OURS, "instructions"), "pairs/resize/instructions")
+
+
 def speed_rows(f):
     heavy = [f.named(names) for names in HEAVY]
     peers, scaled = ("jemalloc", "tcmalloc"), [name for name in f.cases if name.startswith(("suite/cache-scratch", "suite/cache-thrash"))]
@@ -112,7 +118,7 @@ def aims_table(report):
     if OURS not in report.names:
         return None
     figures = Figures(report)
-    rows = [row for rows in (speed_rows, memory_rows, idle_rows) for row in rows(figures)]
+    rows = [row for rows in (count_rows, speed_rows, memory_rows, idle_rows) for row in rows(figures)]
     if all(found is None for _, _, found, _ in rows):
         return None
     return "aims", ("what", "at most", OURS, "", "case"), \
