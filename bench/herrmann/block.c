@@ -50,6 +50,23 @@ void *block_make_for(size_t size)
     return block != NULL ? block : block_make_direct(size);
 }
 
+struct block_chain block_gather(unsigned bin, long n, void *(*get)(unsigned bin))
+{
+    struct block_chain chain = { NULL, NULL, 0 };
+
+    for (; chain.count < n; chain.count++) {
+        struct free_block *block = get(bin);
+
+        if (block == NULL)
+            break;
+        block_link(block, chain.first);
+        chain.first = block;
+        if (chain.last == NULL)
+            chain.last = block;
+    }
+    return chain;
+}
+
 void block_destroy(void *block)
 {
     struct header *header = block_header(block);

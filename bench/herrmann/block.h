@@ -103,6 +103,15 @@ void *block_make_direct(size_t size);
 /* A block of the request's bin, or if that is too much, of the request's size. */
 void *block_make_for(size_t size);
 
+/* Blocks that are linked from the first to the last. */
+struct block_chain {
+    struct free_block *first, *last;
+    long count;
+};
+
+/* Up to n blocks of a bin; get makes one, as block_make does, and ends it by NULL. */
+struct block_chain block_gather(unsigned bin, long n, void *(*get)(unsigned bin));
+
 /* Back to the next malloc; errno is kept. */
 void block_destroy(void *block);
 

@@ -4,11 +4,11 @@
  * names: a line "name<TAB>value" for each figure.  %p in the file's name becomes the number of the
  * process, since programs that start others share the environment.  A child of fork writes nothing.
  *
- *     calls                 of the program; HERRMANN=none counts none; a thread counts for itself and
+ *     calls                 of the program; none and ahead count none; a thread counts for itself and
  *                           adds up now and then, so what a thread called last before its end is missing
  *     misses                requests that found no block ready
  *     refills, drains       rounds of the manager
- *     blocks_made           of the next malloc
+ *     blocks_made           of the next malloc; ahead: pieces of 64 KB that were touched
  *     blocks_kept           which the program did not have at the end
  *     largest_bin           the wish of the bin that wished for the most blocks
  *     manager_cpu_seconds   of the manager's thread

@@ -4,7 +4,8 @@
  * Many-Core Processors" (Cincinnati, 2010), to be studied: a library for LD_PRELOAD that stands
  * between a program and the next malloc.  A thread of its own prepares blocks and frees others.
  *
- *     HERRMANN=none|pt|lb|lfb|lfb-safe|magazine|ahead-off     which system; none without it
+ *     HERRMANN=none|pt|lb|lfb|lfb-safe|magazine|magazine-off|ahead|ahead-self
+ *                                 which system; none without it
  *     HERRMANN_DRAIN=NUMBER       lb, lfb, lfb-safe: freed blocks after which a drain is asked for
  *                                 (1000; the thesis's text has 100, its code 1000)
  *     HERRMANN_FIGURES=FILE       what it counts, at the end of the process (figures.h)
@@ -62,7 +63,8 @@ unsigned herrmann_drain_period = DRAIN_PERIOD;
 
 static const struct system *const systems[] = {
     &system_none, &system_pass_through, &system_locked_bins, &system_lock_free_bins,
-    &system_lock_free_safe, &system_magazine, &system_ahead_off
+    &system_lock_free_safe, &system_magazine, &system_magazine_off, &system_ahead,
+    &system_ahead_self
 };
 
 #define SYSTEMS (sizeof systems / sizeof *systems)

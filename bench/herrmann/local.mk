@@ -14,6 +14,7 @@ herrmann_cflags = -mcx16
 endif
 
 bench_herrmann_libherrmann_la_SOURCES = \
+	bench/herrmann/ahead.c \
 	bench/herrmann/block.c bench/herrmann/block.h \
 	bench/herrmann/family.c \
 	bench/herrmann/figures.c bench/herrmann/figures.h \

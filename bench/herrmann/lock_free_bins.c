@@ -74,6 +74,11 @@ static _Atomic long *wish_of(unsigned bin)
     return &bins[bin].wish;
 }
 
+static const void *first_of(unsigned bin)
+{
+    return atomic_load_explicit(&bins[bin].first, memory_order_relaxed);
+}
+
 /* After a reservation: there is a block. */
 static inline struct free_block *pop(struct bin *b)
 {
@@ -85,7 +90,7 @@ static inline struct free_block *pop(struct bin *b)
     return block;
 }
 
-static struct free_block *take(unsigned bin)
+static inline struct free_block *take(unsigned bin)
 {
     struct bin *b = &bins[bin];
 
@@ -96,8 +101,9 @@ static struct free_block *take(unsigned bin)
 }
 
 /* The program: before all others. */
-static inline void push(struct bin *b, struct free_block *block)
+static inline void push(unsigned bin, struct free_block *block)
 {
+    struct bin *b = &bins[bin];
     struct free_block *first = atomic_load_explicit(&b->first, memory_order_relaxed);
 
     do
@@ -109,35 +115,36 @@ static inline void push(struct bin *b, struct free_block *block)
 }
 
 /* The manager.  False: there is no block to be reserved. */
-static bool append(struct bin *b, struct free_block *head, struct free_block *tail, long n)
+static bool append(struct bin *b, struct block_chain chain)
 {
     if (atomic_fetch_sub_explicit(&b->count, 1, memory_order_acq_rel) < 1) {
         atomic_fetch_add_explicit(&b->count, 1, memory_order_acq_rel);
         return false;
     }
-    block_link(atomic_load_explicit(&b->last, memory_order_relaxed), head);
-    atomic_store_explicit(&b->last, tail, memory_order_relaxed);
-    atomic_fetch_add_explicit(&b->count, n + 1, memory_order_acq_rel);
+    block_link(atomic_load_explicit(&b->last, memory_order_relaxed), chain.first);
+    atomic_store_explicit(&b->last, chain.last, memory_order_relaxed);
+    atomic_fetch_add_explicit(&b->count, chain.count + 1, memory_order_acq_rel);
     return true;
 }
 
 /* The manager.  False: there are blocks. */
-static bool put_into_empty(struct bin *b, struct free_block *head, struct free_block *tail, long n)
+static bool put_into_empty(struct bin *b, struct block_chain chain)
 {
     struct free_block *nobody = NULL;
 
-    if (!atomic_compare_exchange_strong_explicit(&b->first, &nobody, head, memory_order_acq_rel, memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&b->first, &nobody, chain.first, memory_order_acq_rel,
+                                                 memory_order_relaxed))
         return false;
-    atomic_store_explicit(&b->last, tail, memory_order_relaxed);
-    atomic_fetch_add_explicit(&b->count, n, memory_order_acq_rel);
+    atomic_store_explicit(&b->last, chain.last, memory_order_relaxed);
+    atomic_fetch_add_explicit(&b->count, chain.count, memory_order_acq_rel);
     return true;
 }
 
 /* Where neither is possible the program is between a block and its count, for a moment. */
-static void publish(unsigned bin, struct free_block *head, struct free_block *tail, long n)
+static void publish(unsigned bin, struct block_chain chain)
 {
-    block_link(tail, NULL);
-    while (!append(&bins[bin], head, tail, n) && !put_into_empty(&bins[bin], head, tail, n))
+    block_link(chain.last, NULL);
+    while (!append(&bins[bin], chain) && !put_into_empty(&bins[bin], chain))
         sched_yield();
 }
 
@@ -150,44 +157,24 @@ static bool is_quiet(unsigned bin)
 
 /* ---- the system ---- */
 
+static const struct stock_bins reached = {
+    .count = count_of, .wish = wish_of, .first = first_of, .take = take, .push = push, .publish = publish, .is_quiet = is_quiet
+};
+
 static void *allocate(size_t size)
 {
-    unsigned bin = bin_of(size);
-    struct free_block *block;
-
     check_thread();
-    if (bin >= BINS)
-        return block_make_direct(size);
-    __builtin_prefetch(atomic_load_explicit(&bins[bin].first, memory_order_relaxed));
-    if (++calls.allocations >= REFILL_PERIOD)
-        stock_ask_refill();
-    block = count_of(bin) < 1 ? NULL : take(bin);
-    return block != NULL ? block : stock_miss(bin, size);
+    return stock_allocate(&reached, size);
 }
 
 static void release(void *block, unsigned bin)
 {
-    struct bin *b;
-
     check_thread();
-    if (bin >= BINS) {
-        block_destroy(block);
-        return;
-    }
-    b = &bins[bin];
-    calls.releases++;
-    if (count_of(bin) < atomic_load_explicit(&b->wish, memory_order_relaxed))
-        push(b, block);
-    else
-        stock_put(block);
+    stock_release(&reached, block, bin);
 }
 
 static void start(void)
 {
-    static const struct stock_bins reached = {
-        .count = count_of, .wish = wish_of, .take = take, .publish = publish, .is_quiet = is_quiet
-    };
-
     stock_start(&reached);
 }
 

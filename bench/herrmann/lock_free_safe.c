@@ -66,7 +66,7 @@ static inline long blocks_in(uint64_t counted)
     return (long)(counted & (BEGUN - 1)) - (long)BIAS;
 }
 
-static long count_of(unsigned bin)
+static inline long count_of(unsigned bin)
 {
     return blocks_in(atomic_load_explicit(&bins[bin].counted, memory_order_relaxed));
 }
@@ -74,6 +74,11 @@ static long count_of(unsigned bin)
 static _Atomic long *wish_of(unsigned bin)
 {
     return &bins[bin].wish;
+}
+
+static const void *first_of(unsigned bin)
+{
+    return atomic_load_explicit(&bins[bin].front.first, memory_order_relaxed);
 }
 
 /* How many takes have begun and not ended. */
@@ -106,7 +111,7 @@ static inline struct free_block *pop(struct bin *b)
     return block;
 }
 
-static struct free_block *take(unsigned bin)
+static inline struct free_block *take(unsigned bin)
 {
     struct bin *b = &bins[bin];
 
@@ -129,9 +134,14 @@ static inline void put(struct bin *b, struct free_block *head, struct free_block
     atomic_fetch_add_explicit(&b->counted, (uint64_t)n, memory_order_acq_rel);
 }
 
-static void publish(unsigned bin, struct free_block *head, struct free_block *tail, long n)
+static inline void push(unsigned bin, struct free_block *block)
 {
-    put(&bins[bin], head, tail, n);
+    put(&bins[bin], block, block, 1);
+}
+
+static void publish(unsigned bin, struct block_chain chain)
+{
+    put(&bins[bin], chain.first, chain.last, chain.count);
 }
 
 static bool is_quiet(unsigned bin)
@@ -144,42 +154,22 @@ static bool is_quiet(unsigned bin)
 
 /* ---- the system ---- */
 
+static const struct stock_bins reached = {
+    .count = count_of, .wish = wish_of, .first = first_of, .take = take, .push = push, .publish = publish, .is_quiet = is_quiet
+};
+
 static void *allocate(size_t size)
 {
-    unsigned bin = bin_of(size);
-    struct free_block *block;
-
-    if (bin >= BINS)
-        return block_make_direct(size);
-    __builtin_prefetch(atomic_load_explicit(&bins[bin].front.first, memory_order_relaxed));
-    if (++calls.allocations >= REFILL_PERIOD)
-        stock_ask_refill();
-    block = count_of(bin) < 1 ? NULL : take(bin);
-    return block != NULL ? block : stock_miss(bin, size);
+    return stock_allocate(&reached, size);
 }
 
 static void release(void *block, unsigned bin)
 {
-    struct bin *b;
-
-    if (bin >= BINS) {
-        block_destroy(block);
-        return;
-    }
-    b = &bins[bin];
-    calls.releases++;
-    if (count_of(bin) < atomic_load_explicit(&b->wish, memory_order_relaxed))
-        put(b, block, block, 1);
-    else
-        stock_put(block);
+    stock_release(&reached, block, bin);
 }
 
 static void start(void)
 {
-    static const struct stock_bins reached = {
-        .count = count_of, .wish = wish_of, .take = take, .publish = publish, .is_quiet = is_quiet
-    };
-
     for (unsigned bin = 0; bin < BINS; bin++)
         atomic_store(&bins[bin].counted, BIAS);
     stock_start(&reached);

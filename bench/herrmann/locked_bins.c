@@ -78,17 +78,17 @@ static struct free_block *take(struct bin *b, long more)
     return block;
 }
 
-/* n blocks from head to tail, behind all others. */
-static void append(struct bin *b, struct free_block *head, struct free_block *tail, long n)
+/* Behind all others; the chain is not empty. */
+static void append(struct bin *b, struct block_chain chain)
 {
-    block_link(tail, NULL);
+    block_link(chain.last, NULL);
     pthread_mutex_lock(&b->lock);
     if (b->first == NULL)
-        b->first = head;
+        b->first = chain.first;
     else
-        block_link(b->last, head);
-    b->last = tail;
-    set_count(b, count_of(b) + n);
+        block_link(b->last, chain.first);
+    b->last = chain.last;
+    set_count(b, count_of(b) + chain.count);
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -146,21 +146,10 @@ static void *take_freed(void)
 /* Blocks are made without the lock, then go into the bin at once. */
 static void fill(unsigned bin, long n)
 {
-    struct free_block *head = NULL, *tail = NULL;
-    long have = 0;
+    struct block_chain chain = block_gather(bin, n, block_make);
 
-    for (; have < n; have++) {
-        struct free_block *block = block_make(bin);
-
-        if (block == NULL)
-            break;
-        block_link(block, head);
-        head = block;
-        if (tail == NULL)
-            tail = block;
-    }
-    if (have > 0)
-        append(&bins[bin], head, tail, have);
+    if (chain.count > 0)
+        append(&bins[bin], chain);
 }
 
 static void serve(unsigned asked)

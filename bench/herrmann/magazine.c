@@ -5,7 +5,7 @@
  * that the manager keeps filled.  A call that finds its block in the thread's buffer has no atomic
  * operation; the others are one in as many as a chain has blocks.
  *
- * HERRMANN=ahead-off is the same without a manager: the control that shows what the manager adds.
+ * HERRMANN=magazine-off is the same without a manager: the control that shows what the manager adds.
  *
  * A thread has two magazines for each bin: one that it takes from and fills, and a spare one, which
  * is full or empty.  The depot has full ones only, each a chain with exactly as many blocks.
@@ -103,20 +103,15 @@ static void destroy_list(struct free_block *block)
 
 /* ---- the manager ---- */
 
+/* NULL: there is not enough memory for all of it. */
 static struct chain *make_chain(unsigned bin)
 {
-    struct free_block *first = NULL, *block;
+    struct block_chain made = block_gather(bin, chain_blocks[bin], block_make);
 
-    for (unsigned n = 0; n < chain_blocks[bin]; n++) {
-        block = block_make(bin);
-        if (block == NULL) {
-            destroy_list(first);
-            return NULL;
-        }
-        block_link(block, first);
-        first = block;
-    }
-    return (struct chain *)first;
+    if (made.count == chain_blocks[bin])
+        return (struct chain *)made.first;
+    destroy_list(made.first);
+    return NULL;
 }
 
 static long chains_missing(struct depot *d)
@@ -374,7 +369,7 @@ const struct system system_magazine = {
     .before_fork = before_fork, .after_fork = after_fork, .after_fork_in_child = after_fork
 };
 
-const struct system system_ahead_off = {
-    .word = "ahead-off", .allocate = allocate, .release = release, .start = start_unmanaged, .stop = stop,
+const struct system system_magazine_off = {
+    .word = "magazine-off", .allocate = allocate, .release = release, .start = start_unmanaged, .stop = stop,
     .before_fork = before_fork, .after_fork = after_fork, .after_fork_in_child = after_fork
 };

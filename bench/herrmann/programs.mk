@@ -4,6 +4,7 @@
 herrmann_programs = \
 	bench/herrmann/arguments \
 	bench/herrmann/events \
+	bench/herrmann/growing \
 	bench/herrmann/increment \
 	bench/herrmann/partitions
 check_PROGRAMS += $(herrmann_programs)
@@ -15,6 +16,9 @@ bench_herrmann_arguments_LDADD = -lm
 bench_herrmann_events_SOURCES = bench/herrmann/events.c $(bench_common)
 bench_herrmann_events_CFLAGS = $(malloc_cflags)
 bench_herrmann_events_LDADD =
+bench_herrmann_growing_SOURCES = bench/herrmann/growing.c $(malloc_common)
+bench_herrmann_growing_CFLAGS = $(malloc_cflags)
+bench_herrmann_growing_LDADD =
 bench_herrmann_increment_SOURCES = bench/herrmann/increment.c $(bench_common)
 bench_herrmann_increment_LDADD =
 bench_herrmann_partitions_SOURCES = bench/herrmann/partitions.c $(bench_common)

@@ -71,7 +71,7 @@ static struct free_block *take_held(unsigned bin)
     return block;
 }
 
-static struct free_block *get_block(unsigned bin)
+static void *get_block(unsigned bin)
 {
     struct free_block *block = take_held(bin);
 
@@ -92,29 +92,24 @@ static void serve_missed(void)
         struct free_block *block = (bits >> bin & 1) != 0 ? get_block(bin) : NULL;
 
         if (block != NULL)
-            bins->publish(bin, block, block, 1);
+            bins->publish(bin, (struct block_chain){ block, block, 1 });
     }
     manager_changed();
 }
 
-/* Up to n blocks, linked to a chain, which is published. */
+static void *get_after_missed(unsigned bin)
+{
+    serve_missed();
+    return get_block(bin);
+}
+
+/* Up to n blocks. */
 static void fill(unsigned bin, long n)
 {
-    struct free_block *first = NULL, *last = NULL, *block;
-    long have = 0;
+    struct block_chain chain = block_gather(bin, n, get_after_missed);
 
-    for (; have < n; have++) {
-        serve_missed();
-        block = get_block(bin);
-        if (block == NULL)
-            break;
-        block_link(block, first);
-        first = block;
-        if (last == NULL)
-            last = block;
-    }
-    if (have > 0)
-        bins->publish(bin, first, last, have);
+    if (chain.count > 0)
+        bins->publish(bin, chain);
 }
 
 /* To half of what a bin wishes for: the emptiest bins first. */

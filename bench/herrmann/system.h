@@ -29,7 +29,7 @@ struct system {
 };
 
 extern const struct system system_none, system_pass_through, system_locked_bins, system_lock_free_bins, system_lock_free_safe,
-    system_magazine, system_ahead_off;
+    system_magazine, system_magazine_off, system_ahead, system_ahead_self;
 
 /* ---- the thesis's constants ---- */
 

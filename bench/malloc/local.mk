@@ -3,6 +3,7 @@
 
 malloc_built = \
 	bench/malloc/batches \
+	bench/malloc/idle \
 	bench/malloc/messages \
 	bench/malloc/mixed \
 	bench/malloc/pairs \
@@ -20,6 +21,9 @@ malloc_common = bench/malloc/client.c bench/malloc/client.h $(bench_common)
 bench_malloc_batches_SOURCES = bench/malloc/batches.c $(malloc_common)
 bench_malloc_batches_CFLAGS = $(malloc_cflags)
 bench_malloc_batches_LDADD =
+bench_malloc_idle_SOURCES = bench/malloc/idle.c $(malloc_common)
+bench_malloc_idle_CFLAGS = $(malloc_cflags)
+bench_malloc_idle_LDADD =
 bench_malloc_messages_SOURCES = bench/malloc/messages.c $(malloc_common)
 bench_malloc_messages_CFLAGS = $(malloc_cflags)
 bench_malloc_messages_LDADD =
@@ -48,6 +52,7 @@ bench_malloc_trees_LDADD =
 # What runs them: programs of Python's standard library only, and the results of bench/endo.
 EXTRA_DIST += \
 	bench/malloc/README.md \
+	bench/malloc/comparison/aims.py \
 	bench/malloc/comparison/allocators.py \
 	bench/malloc/comparison/cases.py \
 	bench/malloc/comparison/inputs.py \

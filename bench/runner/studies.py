@@ -15,7 +15,7 @@ class Study:
     name: str                   # of its file in bench/results, without .tsv
     title: str
     run: str                    # the command, in bench/
-    ids: tuple                  # the experiments
+    ids: tuple                  # the experiments, or words for all of them
 
 
 def acdc(name):
@@ -30,12 +30,15 @@ STUDIES = (
     Study("shortterm-operations", "[SCM]: operations", "shortterm/run", ("operations",)),
     Study("shortterm-programs", "[SCM]: programs", "shortterm/run", ("leaky", "fixed", "4x", "periods", "converter", "indexer")),
     Study("shortterm-series", "[SCM]: series of figures 11 to 15", "shortterm/series", ()),
+    Study("herrmann", "[Herrmann]: a malloc with a thread that prepares blocks", "herrmann/run", ("--all",)),
+    Study("malloc", "Mallocs compared", "malloc/run", ()),
 )
 HEAD = """# The studies
 
 Each part is what one command says of its results, which are in [results](results/); `bench/all` measures them anew, and
 `RUN ID --from FILE` makes the tables from a file of results. What the experiments are and what we take their figures to mean:
-[endo](../doc/studies/endo.md), [acdc](acdc/README.md), [shortterm](shortterm/README.md).
+[endo](../doc/studies/endo.md), [acdc](acdc/README.md), [shortterm](shortterm/README.md), [herrmann](../doc/herrmann.md). The last part
+repeats nobody's experiments: [malloc](malloc/README.md).
 """
 
 

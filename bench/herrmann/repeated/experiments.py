@@ -11,6 +11,7 @@ from study.results import thesis
 from study.turns import Sheet
 
 EXPERIMENTS = {
+    "ahead": "beyond the thesis: a helper that touches memory ahead of a malloc with caches of threads",
     "b11": "table B.11: memory, mean of three moments",
     "b12": "table B.12: memory at three moments",
     "c1": "tables C.1 to C.3: an empty loop, a plain and an atomic increment",
@@ -24,7 +25,7 @@ EXPERIMENTS = {
     "t7.4": "table 7.4: time of compiling",
 }
 # The measurements that each needs; `shares` are counts with the C library's malloc alone.
-NEEDS = {"b11": ("memory",), "b12": ("memory",), "c1": ("increments",), "c10": ("refill",), "d1": ("arguments",), "f7.1": ("times",),
+NEEDS = {"ahead": ("ahead",), "b11": ("memory",), "b12": ("memory",), "c1": ("increments",), "c10": ("refill",), "d1": ("arguments",), "f7.1": ("times",),
          "f7.2": ("times", "counts"), "t7.1": ("times", "shares"), "t7.2": ("counts",), "t7.3": ("cycles",), "t7.4": ("compile",)}
 MODEL = "by the thesis' model over cachegrind's counts, all threads: cycles = instructions + 4 (reads + writes) + 10 L1 misses + " \
         "40 L2 misses + 50 L3 misses, L2 misses = (L1 misses - L3 misses) / 2"
@@ -57,9 +58,13 @@ class Page(Sheet):
     def key(self, kind, program, version):
         return f"{kind}/{program}", version, 1
 
+    def kind_of(self, kind, version):
+        """A slow system has times of its own, of smaller sizes, beside the C library's."""
+        return "slow" if kind == "times" and version in systems.SLOW else kind
+
     def versions(self, kind):
         """The systems that were measured, in their order."""
-        found = {version for program, version, _ in self.results.runs if program.split("/")[0] == kind}
+        found = {version for program, version, _ in self.results.runs if program.split("/")[0] == self.kind_of(kind, version)}
         return [name for name in systems.NAMES if name in found]
 
     def programs(self, kind):
@@ -79,7 +84,13 @@ class Page(Sheet):
 
     def by_base(self, kind, program, version, figure):
         """The C library's figure by this one's, of the rounds: more is better."""
+        kind = self.kind_of(kind, version)
         return self.results.spread_of_ratios(self.key(kind, program, BASE), self.key(kind, program, version), figure)
+
+    def of_base(self, kind, program, version, figure):
+        """The other way round: more is worse."""
+        kind = self.kind_of(kind, version)
+        return self.results.spread_of_ratios(self.key(kind, program, version), self.key(kind, program, BASE), figure)
 
     def relative(self, kind, program, version, figure, what):
         return self.note("measured", "this", (program, version, 1), what, self.by_base(kind, program, version, figure), BASE)
@@ -113,8 +124,8 @@ def t71(page):
     page.add(f"speed by that of {BASE}, more is better; share: of instructions, in malloc and its relatives, %",
              ("here", "for", "share, thesis", "share", "PT, thesis", "LB, thesis", "LFB, thesis", f"{BASE}, s", *others), rows)
     page.add("CPU time of all threads, the manager's included, by that of the C library: more is worse", ("here", *others),
-             [(standin.short, *(page.note("measured", "this", (standin.short, version, 1), "cpu", page.results.spread_of_ratios(
-                 page.key("times", standin.short, version), page.key("times", standin.short, BASE), "cpu_seconds"), BASE) for version in others))
+             [(standin.short, *(page.note("measured", "this", (standin.short, version, 1), "cpu",
+                                          page.of_base("times", standin.short, version, "cpu_seconds"), BASE) for version in others))
               for standin in page.programs("times")])
     managers(page)
     every = list(dict.fromkeys(q.program for q in page.quoted))
@@ -126,13 +137,13 @@ def t71(page):
 
 def managers(page):
     """A table of the counts of each system's manager."""
-    keys = [(standin.short, version) for standin in page.programs("times") for version in page.versions("times")]
-    figures = {key: {name for run in page.results.runs.get(page.key("times", *key), ()) for name in run if name.startswith(systems.FIGURES)}
+    keys = [(page.kind_of("times", version), standin.short, version) for standin in page.programs("times") for version in page.versions("times")]
+    figures = {key: {name for run in page.results.runs.get(page.key(*key), ()) for name in run if name.startswith(systems.FIGURES)}
                for key in keys}
     names = sorted({name for found in figures.values() for name in found})
     if names:
         page.add("what the manager did", ("here", "system", *(name[len(systems.FIGURES):] for name in names)),
-                 [(*key, *(page.found("times", *key, name, "-") for name in names)) for key in keys if figures[key]])
+                 [(*key[1:], *(page.found(*key, name, "-") for name in names)) for key in keys if figures[key]])
 
 
 def heavy(page, kind):
@@ -194,6 +205,58 @@ def t74(page):
              [(name, *(page.relative("compile", name, version, "seconds", "speed") for version in others)) for name in compilers])
 
 
+# ---- first touch ----
+
+CONTROL = systems.TOUCHING[1]
+GAIN, LOSS = 1.03, 0.99         # what two programs must gain with a processor idle, and none may lose on one
+
+
+def ahead(page):
+    versions = [name for name in systems.TOUCHING if ("ahead/growing", name, 1) in page.results.runs]
+    ways = [(kind, title) for kind, title in (("ahead", "all"), ("ahead-one", "one"))
+            if any(program.startswith(f"{kind}/") for program, _, _ in page.results.runs)]
+    page.state("thesis: what its manager gains over a malloc without caches of threads")
+    columns = (("us_of_a_piece", "us"), ("own_faults", "number"), ("cpu_seconds", "s"), ("peak_mb", "MB"))
+    page.add("first touch: 64-byte blocks, all written; us for 64 KB", ("processors", "system", "us", "faults of its thread", "CPU s", "peak MB"),
+             [(title, version, *(first_touch(page, kind, version, figure, unit) for figure, unit in columns))
+              for kind, title in ways for version in versions])
+    helpers = [name for name in versions if name not in (systems.SGC, CONTROL)]
+    figures = (("seconds", "speed"), ("cpu_seconds", "CPU time"), ("peak_mb", "most memory"))
+    page.add(f"programs, by {CONTROL}: speed, more is better; CPU time and most memory, less is better",
+             ("here", "system", *(f"{what}, {title}" for _, title in ways for _, what in figures)),
+             [(standin.short, helper, *(by_control(page, f"{kind}/{standin.short}", helper, figure) for kind, _ in ways for figure, _ in figures))
+              for standin in page.programs("ahead") for helper in helpers])
+    page.add("whether it stays: two programs must gain 3 % with a processor idle, and none may lose 1 % on one",
+             ("system", *(f"{what}, {title} processor{'s' if title == 'all' else ''}" for _, title in ways for what in ("gain 3 %", "lose 1 %"))),
+             [(helper, *(those_that(page, kind, helper, is_so) for kind, _ in ways for is_so in (lambda speed: speed >= GAIN, lambda speed: speed < LOSS)))
+              for helper in helpers])
+
+
+def first_touch(page, kind, version, figure, unit):
+    """The program says nanoseconds of a piece."""
+    key = (f"{kind}/growing", version, 1)
+    spread = page.results.spread(key, "ns_per_operation" if figure == "us_of_a_piece" else figure)
+    if spread and figure == "us_of_a_piece":
+        spread = tuple(value / 1000 for value in spread)
+    return page.note("measured", "this", key, figure, spread, unit)
+
+
+def ratio_to_control(page, program, helper, figure):
+    """Speed is the control's time by the helper's; else the helper's figure by the control's."""
+    keys = [(program, version, 1) for version in ((CONTROL, helper) if figure == "seconds" else (helper, CONTROL))]
+    return page.results.spread_of_ratios(*keys, figure)
+
+
+def by_control(page, program, helper, figure):
+    return page.note("measured", "this", (program, helper, 1), f"{figure} by {CONTROL}", ratio_to_control(page, program, helper, figure), CONTROL)
+
+
+def those_that(page, kind, helper, is_so):
+    """The names of those programs."""
+    speeds = {standin.short: one_of(ratio_to_control(page, f"{kind}/{standin.short}", helper, "seconds")) for standin in page.programs("ahead")}
+    return " ".join(name for name, speed in speeds.items() if speed is not None and is_so(speed)) or "none"
+
+
 # ---- what is counted ----
 
 def t72(page):
@@ -206,7 +269,24 @@ def t72(page):
     others = [name for name in page.versions("counts") if name != BASE]
     page.add(f"the same by {BASE}'s instructions of the family, in all: less than 1 is less", ("here", *others),
              [(standin.short, *(fewer(page, standin, version) for version in others)) for standin in page.programs("counts")])
+    page.add("fewer instructions than with the C library's, %: mean of the programs that stand for the thesis' three", ("", *others),
+             [(name, *(less(page, version, name) for version in others)) for name in ("malloc", "free")])
     page.add("thesis: fewer instructions, %", ("", "lfb"), [(q.what, q.value) for q in page.quoted if q.program == "mean of three"])
+
+
+def instructions_within(page, standin, version, name):
+    share, whole = (page.spread("counts", standin.short, version, figure) for figure in (f"share_{name}", "instructions"))
+    return share[0] * whole[0] / 100 if share and whole else None
+
+
+def less(page, version, name):
+    """The mean; none if one of the programs was not counted."""
+    pairs = [(instructions_within(page, standin, version, name), instructions_within(page, standin, BASE, name))
+             for standin in heavy(page, "counts")]
+    if not pairs or any(not ours or not base for ours, base in pairs):
+        return "-"
+    found = sum(100 * (1 - ours / base) for ours, base in pairs) / len(pairs)
+    return page.note("measured", "this", ("mean of three", version, 1), f"{name}, less instructions", (found, found, found), "%")
 
 
 def fewer(page, standin, version):
@@ -295,8 +375,8 @@ def d1(page):
     page.add("the predictor's authors, of other values", ("", "right, %"), [(q.version, q.value) for q in page.quoted if not q.program.startswith("process")])
 
 
-FILL = {"b11": b11, "b12": b12, "c1": c1, "c10": c10, "d1": d1, "f7.1": f71, "f7.2": f72, "t7.1": t71, "t7.2": t72, "t7.3": t73, "t7.4": t74}
-QUOTED = {"f7.1": "t7.1"}       # whose figures a drawing has
+FILL = {"ahead": ahead, "b11": b11, "b12": b12, "c1": c1, "c10": c10, "d1": d1, "f7.1": f71, "f7.2": f72, "t7.1": t71, "t7.2": t72, "t7.3": t73, "t7.4": t74}
+QUOTED = {"ahead": "f7.2", "f7.1": "t7.1"}      # whose figures these have
 
 
 def make(results, folder, name):

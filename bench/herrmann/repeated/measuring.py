@@ -9,12 +9,13 @@ from array import array
 from dataclasses import dataclass, field, replace
 from glob import escape, glob
 
-from comparison import allocators, inputs, packages
+from comparison import allocators, inputs, measure, packages
 from comparison.allocators import Allocator
 from repeated import counting, predictor, refill, standins, systems
 from runner import programs
 
 ARGUMENTS = ("fft", "scan", "clock", "curve", "pendulum", "orbit")
+ONE_PROCESSOR = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
 COMPILERS = (("gcc", "gcc"), ("clang", "clang"))
 PERF = ("perf", "stat", "-x", ",", "-e", "cycles:u,instructions:u")
 RECORDER = os.path.join("bench", "herrmann", ".libs", "recorder.so")
@@ -80,7 +81,7 @@ class Plan:
 
     def compilers(self, missing):
         """The cases of compiling; missing(name, why) as above."""
-        files = 1 if self.quick else 30
+        files = 1 if self.quick else 10
         self.sources = Sources(self.folder("sources"), self.sgc_measure, self.timeout, files, 2 if self.quick else 20)
         cases = [packages.compiler(name, package, files) for name, package in COMPILERS]
         whys = {case: self.sources.why_not(case) for case in cases}
@@ -96,10 +97,24 @@ def fits(standin, system):
 
 # ---- time ----
 
-def timed(plan, standin, system):
-    bench = plan.bench()
+def timed(plan, standin, system, before=(), counted=False):
+    """before: words in front of the program's command."""
+    bench = plan.bench(counted)
     path = os.path.join(bench.folder, "figures")
-    figures, failure = bench.measured(standin, systems.that_writes(system, path))
+    figures, failure = bench.measured(replace(standin, command=(*before, *standin.command)), systems.that_writes(system, path))
+    return {**figures, **systems.take_figures(path)}, failure
+
+
+def timed_small(plan, standin, system):
+    return timed(plan, standin, system, counted=True)
+
+
+def grown(plan, system, before=()):
+    """First touch, by a program of our own, which says its figures."""
+    path = os.path.join(plan.scratch, "figures")
+    writing = systems.that_writes(system, path)
+    out, failure = measure.execute(plan, [*before, plan.program("growing"), "4" if plan.quick else "512"], writing)
+    figures, failure = measure.checked(out, failure, system, (*measure.NEEDED, "own_faults"))
     return {**figures, **systems.take_figures(path)}, failure
 
 
@@ -145,7 +160,7 @@ def counted(plan, standin, system):
     lines = read_and_remove(path, "*")
     if failure:
         return {}, failure
-    library = "" if system.name == allocators.BASE else system.preload
+    library = "" if system.name == allocators.BASE else allocators.first_library(system)
     figures = counting.callgrind_figures(lines, library)
     return figures, "" if figures else "callgrind counted nothing"
 

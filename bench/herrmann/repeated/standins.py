@@ -53,15 +53,15 @@ def standins(build, size="full"):
         return three[SIZES.index(size)]
     words = os.path.join(packages.SCRIPTS, "words.pl")
     return [
-        own(build, "partitions", "tonto", "numbers in short-lived small blocks; our own, nothing else in common", [sized(30000, 4000, 300)]),
+        own(build, "partitions", "tonto", "numbers in short-lived small blocks; our own, nothing else in common", [sized(60000, 4000, 300)]),
         package("cc1", compiler_proper(), "gcc", "gcc", "the same program, newer", ["-quiet", "-O2", "source0.c", "-o", "source0.s"],
-                files="*.s", prepare=(inputs.c_source, sized(200, 10, 2))),
-        own(build, "events", "omnetpp", "a simulation event by event, our own", [sized(2000000, 100000, 5000)]),
-        package("perl", "perl", "perl", "perlbench", "the same program, newer", [words, sized(300000, 3000, 300)],
+                files="*.s", prepare=(inputs.c_source, sized(80, 5, 2))),
+        own(build, "events", "omnetpp", "a simulation event by event, our own", [sized(6000000, 100000, 5000)]),
+        package("perl", "perl", "perl", "perlbench", "the same program, newer", [words, sized(100000, 3000, 300)],
                 settings=(("PERL_HASH_SEED", "0"),), rests=True),
         package("xsltproc", "xsltproc", "xsltproc", "xalancbmk", "another program for the same language",
                 ["style.xsl", "document.xml"], prepare=(inputs.document, sized(30000, 1000, 100))),
-        own(build, "trees", "xalancbmk", "trees of small nodes, our own, nothing else in common", [1, sized(16, 10, 6)], "malloc"),
+        own(build, "trees", "xalancbmk", "trees of small nodes, our own, nothing else in common", [1, sized(17, 10, 6)], "malloc"),
         package("phmmer", "phmmer", "hmmer", "hmmer", "the same program, much newer", ["--cpu", "0", "--noali", "--seed", "1", "wanted.fa", "sequences.fa"],
                 prepare=(inputs.sequences, sized(20000, 500, 50))),
         package("povray", "povray", "povray", "povray", "the same program, newer; it has threads now",
@@ -73,7 +73,7 @@ def standins(build, size="full"):
                 ["--quiet", "--no-progress", "--threads", "1", "--sync-lookahead", "0", "-o", "video.264", "video.y4m"], files="*.264",
                 prepare=(inputs.video, sized(100, 5, 2))),
         package("bzip2", "bzip2", "bzip2", "bzip2", "the same program, newer", ["-k", "-f", "text"], files="*.bz2",
-                prepare=(inputs.text, sized(300000, 5000, 300))),
+                prepare=(inputs.text, sized(100000, 5000, 300))),
     ]
 
 

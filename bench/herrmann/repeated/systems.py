@@ -6,12 +6,19 @@ from dataclasses import replace
 from comparison import allocators
 from comparison.allocators import BASE, Allocator
 
-HERRMANN = ("none", "pt", "lb", "lfb", "lfb-safe", "magazine")
-OTHERS = ("mimalloc", "sgc")
-NAMES = (BASE, *HERRMANN, *OTHERS)
+HERRMANN = ("none", "pt", "lb", "lfb", "lfb-safe", "magazine", "magazine-off")
+SGC, ON_SGC = "sgc", "+sgc"                                 # the latter behind a system's name: over ours instead of the C library's
+OVER_OURS = tuple(word + ON_SGC for word in ("lfb-safe", "magazine"))
+TOUCHING = (SGC, *(word + ON_SGC for word in ("none", "ahead-self", "ahead")))         # of first touch alone
+NAMES = (BASE, *HERRMANN, *OVER_OURS, "mimalloc", SGC)
+# Of some measurements not all, since each costs minutes.
+MEASURED = {"counts": (BASE, "lb", "lfb", "lfb-safe", "magazine", "mimalloc", SGC),
+            "cycles": (BASE, "lfb", "lfb-safe", "magazine", SGC),
+            "memory": (BASE, "lb", "lfb", "lfb-safe", "magazine", "mimalloc", SGC),
+            "compile": (BASE, "none", "lfb", "magazine", "mimalloc", SGC)}
 LIBRARY = os.path.join("bench", "herrmann", ".libs", "libherrmann.so")
 ONE_THREAD = ("lfb",)           # refuses a program's second thread
-SLOW = ("pt",)                  # one round is enough of it
+SLOW = ("pt",)                  # timed once, at the sizes that are counted
 FIGURES = "herrmann "           # before the names of what the library's manager counts
 
 
@@ -20,21 +27,35 @@ def of_herrmann(build):
     return [Allocator(name, path, variables=(("HERRMANN", name),)) for name in HERRMANN]
 
 
+def over(name, first, ours):
+    """The system of that name, over our malloc."""
+    return Allocator(name, f"{first.preload}:{ours.preload}", variables=(("HERRMANN", name.removesuffix(ON_SGC)),))
+
+
 def known(build):
-    """(those that are here, {name: why it is not})"""
-    ours = os.path.join(build, "malloc", ".libs", allocators.OURS)
-    found, absent = allocators.known(build, ours if os.path.exists(ours) else None)
+    """(those that are here, {name: why it is not}), of NAMES and TOUCHING."""
+    found, absent = allocators.known(build)
     found = {allocator.name: allocator for allocator in found}
+    layered = (*OVER_OURS, *TOUCHING[1:])
     if os.path.exists(os.path.join(build, LIBRARY)):
         found.update({allocator.name: allocator for allocator in of_herrmann(build)})
     else:
-        absent.update({name: f"no {LIBRARY} in the build" for name in HERRMANN})
-    return [found[name] for name in NAMES if name in found], {name: absent[name] for name in NAMES if name in absent}
+        absent.update({name: f"no {LIBRARY} in the build" for name in (*HERRMANN, *layered)})
+    if "none" in found and SGC in found:
+        found.update({name: over(name, found["none"], found[SGC]) for name in layered})
+    absent.update({name: absent[SGC] for name in layered if name not in (*found, *absent)})
+    every = dict.fromkeys((*NAMES, *TOUCHING))
+    return [found[name] for name in every if name in found], {name: absent[name] for name in every if name in absent}
+
+
+def measured_in(kind, systems):
+    return [system for system in systems if system.name in MEASURED.get(kind, NAMES)]
 
 
 def that_writes(system, path):
     """That system, with a file to which its manager's figures go."""
-    return replace(system, variables=(*system.variables, ("HERRMANN_FIGURES", path))) if system.name in HERRMANN else system
+    of_library = any(name == "HERRMANN" for name, _ in system.variables)
+    return replace(system, variables=(*system.variables, ("HERRMANN_FIGURES", path))) if of_library else system
 
 
 def take_figures(path):

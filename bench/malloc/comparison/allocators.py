@@ -18,7 +18,7 @@ LOADER_SAYS = re.compile(r"cannot be preloaded")
 @dataclass(frozen=True)
 class Allocator:
     name: str
-    preload: str                # of LD_PRELOAD: a whole path, or a name that the loader looks for
+    preload: str                # of LD_PRELOAD: a whole path, or a name that the loader looks for; several with colons, the first is called
     package: str = ""           # Debian's
     variables: tuple = ()       # ((name, value), ...): of its environment
 
@@ -65,6 +65,10 @@ def known(build, library=None):
     return found, missing
 
 
+def first_library(allocator):
+    return allocator.preload.split(":")[0]
+
+
 def settings(allocator):
     return {**dict(allocator.variables), "LD_PRELOAD": allocator.preload}
 
@@ -79,7 +83,7 @@ def is_its_file(allocator, path):
     """Is that the file which was preloaded?  Of the C library's the name is known alone."""
     if allocator.name == BASE:
         return os.path.basename(os.path.realpath(path)).startswith("libc")
-    return os.path.realpath(path) == os.path.realpath(allocator.preload)
+    return os.path.realpath(path) == os.path.realpath(first_library(allocator))
 
 
 def why_not(allocator, program):

@@ -23,6 +23,7 @@ class Case:
     quick_args: tuple = ()
     more: tuple = ()            # (figure, title): what this case tells beside time and memory
     counted: bool = False       # its instructions are counted by callgrind, once
+    only: tuple = ()            # run on these allocators alone, if any are named, and in no mean
 
     @property
     def part(self):
@@ -48,8 +49,8 @@ def pair_cases():
                    counted=True)
 
 
-def own(name, title, threads, program, args, quick, more=()):
-    return Case(f"own/{name}", title, threads, program, words(*args), words(*quick), more)
+def own(name, title, threads, program, args, quick, more=(), only=()):
+    return Case(f"own/{name}", title, threads, program, words(*args), words(*quick), more, only=only)
 
 
 # The programs say at their heads what they do.
@@ -69,6 +70,7 @@ OWN = [
     own("trees/1", "binary trees", 1, "trees", (1, 16), (1, 8)),
     own("trees/2", "on two threads", 2, "trees", (2, 16), (2, 8)),
     own("resize/large", "one block grows to 256 MB by steps of 1 MB", 1, "resize", ("large", 256), ("large", 8)),
+    own("resize/giant", "the same to 1 GB; others copy it for minutes", 1, "resize", ("large", 1024), ("large", 8), only=("glibc", "sgc")),
     own("resize/small", "a thousand buffers grow", 1, "resize", ("small", 4096), ("small", 8)),
     own("resize/aligned", "blocks aligned to 32 to 512 bytes", 1, "resize", ("aligned", 256), ("aligned", 4),
         (("waste", "resident memory by what was asked for"),)),
@@ -79,6 +81,8 @@ OWN = [
         (("faults_of_a_tooth", "page faults of a tooth"),)),
     own("phases/threads", "10 000 threads in turn", 1, "phases", ("threads", 10000), ("threads", 120),
         (("growth_mb", "what memory grows by, MB"),)),
+    own("idle/start", "/bin/true, started 1000 times", 1, "idle", ("start", 1000), ("start", 5), (("ns_per_operation", "ns of a start"),)),
+    own("idle/loop", "no allocation at all", 1, "idle", ("loop", 1000), ("loop", 1)),
 ]
 
 

@@ -63,7 +63,8 @@ def checked(out, failure, allocator, needed):
 
 
 def run_built(plan, case, allocator):
-    out, failure = execute(plan, [plan.program(case.program), *(case.quick_args if plan.quick else case.args)], allocator)
+    at_rest = [] if case.part == "own" else [("BENCH_REST_MS", "0")]       # pairs say nothing of memory
+    out, failure = execute(plan, [plan.program(case.program), *(case.quick_args if plan.quick else case.args)], allocator, at_rest)
     return checked(out, failure, allocator, NEEDED)
 
 
@@ -113,8 +114,9 @@ def run_suite(plan, case, allocator):
     failure, figures = programs.reason_of_failure(status, err, plan.timeout), packages.take_used(used)
     rate, wrong = suite.figures_of(case, out)
     if case.rate:
-        figures.pop("seconds", None)            # it was said before
-        figures.pop("cpu_seconds", None)
+        wall, cpu = figures.pop("seconds", None), figures.pop("cpu_seconds", None)      # the first was said before
+        if rate and wall and cpu:
+            rate["cpu_ns_per_operation"] = rate["ns_per_operation"] * cpu / wall
     return {**figures, **rate}, failure or wrong
 
 

@@ -85,7 +85,7 @@ class Bench:
 
     def prepare(self, quick):
         """Writes what the programs work on."""
-        inputs.c_sources(self.folder, 2 if quick else 50, 3 if quick else 20)
+        inputs.c_sources(self.folder, 2 if quick else 50, 3 if quick else 8)
         inputs.sql(self.folder, 5000 if quick else 1000000)
         inputs.page(self.folder, 100 if quick else 5000)
         git_environment = {**self.environment, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}

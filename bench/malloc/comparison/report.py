@@ -2,6 +2,7 @@
 """The report: tables for each part, ratios to the C library's malloc, and a picture of time and of memory."""
 import math
 
+from comparison.aims import aims_table
 from comparison.allocators import BASE
 from comparison.cases import PARTS
 from runner import plots
@@ -12,7 +13,8 @@ COMMON = (("seconds", "time", "s"), ("cpu_seconds", "CPU time of all threads", "
           ("resting_mb", "resident memory at rest", "MB"))
 TABLES = {"pairs": (("ns_per_operation", "time of a pair", "ns"), ("instructions", "instructions of a pair", "")),
           "own": COMMON, "programs": COMMON,
-          "suite": (*COMMON, ("ns_per_operation", "time of an operation of programs that run for a fixed time", "ns"))}
+          "suite": (*COMMON, ("ns_per_operation", "time of an operation of programs that run for a fixed time", "ns"),
+                    ("cpu_ns_per_operation", "CPU time of such an operation", "ns"))}
 PICTURES = (("time", ("seconds", "ns_per_operation"), "time"), ("peak", ("peak_mb",), "most resident memory"),
             ("resting", ("resting_mb",), "resident memory at rest"))
 MARKS = (7, 5, 9, 11, 13, 15, 4, 6, 8, 10)      # gnuplot's
@@ -67,7 +69,7 @@ class Report:
 
     def mean_row(self, cases, figure):
         """Of an allocator that lacks a case there is no mean."""
-        cells = []
+        cells, cases = [], [case for case in cases if not case.only]
         for name in self.others():
             ratios = [spread[0] for spread in (self.ratio(case, name, figure) for case in cases) if spread and spread[0] > 0]
             cells.append(f"{geometric_mean(ratios):.2f}" if ratios and len(ratios) == len(cases) else "-")
@@ -88,7 +90,7 @@ class Report:
         if not cases:
             return None
         rows = [self.row(case, figure, unit) for case in cases]
-        if len(cases) > 1:
+        if len([case for case in cases if not case.only]) > 1:
             rows.append(self.mean_row(cases, figure))
         return f"{part}: {title}", ("case", BASE, *self.others()), rows
 
@@ -103,7 +105,7 @@ class Report:
         return (f"{part}: more", ("case", "what", *self.names), rows) if rows else None
 
     def tables(self):
-        found = []
+        found = [aims_table(self)]
         for part in PARTS:
             found += [self.ratios_table(part, *figure) for figure in TABLES[part]]
             found.append(self.more_table(part))
