@@ -155,18 +155,17 @@ void *sgc_pvalloc(size_t bytes)
     return sgc_block_new_aligned(bytes == 0 ? page : sgc_round_up(bytes, page), page);
 }
 
-/* ---- with sizes: programs that work have wrong ones, so these are no more than free ---- */
+/* ---- with sizes: programs that work pass wrong ones, so only level 2 compares them ---- */
 
 void sgc_free_sized(void *block, size_t bytes)
 {
-    (void)bytes;
-    sgc_block_free(block, "free_sized");
+    sgc_block_free_sized(block, bytes, "free_sized");
 }
 
 void sgc_free_aligned_sized(void *block, size_t align, size_t bytes)
 {
-    (void)align, (void)bytes;
-    sgc_block_free(block, "free_aligned_sized");
+    (void)align;
+    sgc_block_free_sized(block, bytes, "free_aligned_sized");
 }
 
 /* ---- the C library's own names, which programs use to avoid a look for the next malloc ---- */

@@ -4,12 +4,13 @@
 
 #include "alloc/object.h"
 #include "malloc/options.h"
-#include "malloc/start.h"
 #include "platform/report.h"
 
 enum sort { SORT_OUTSIDE, SORT_FREED, SORT_INSIDE, SORT_NOTHING };
 
 SGC_STATE static sgc_a32_t known;       /* sorts of which a message was written: a bit each */
+
+SGC_STATE static sgc_a32_t reached;
 
 static bool goes_on(void)
 {
@@ -66,7 +67,7 @@ void sgc_tell_wrong(const char *function, const void *address)
 
     sgc_assert(function != NULL && address != NULL);
     if (!sgc_heap_contains((uintptr_t)address)) {
-        if (sgc_malloc_reached())
+        if (sgc_a32_load(&reached) != 0)
             tell_outside(function, address);
     } else if (!sgc_object_slot((uintptr_t)address, &o)) {
         tell_nothing(function, address);
@@ -75,4 +76,35 @@ void sgc_tell_wrong(const char *function, const void *address)
     } else {
         tell_inside(function, address, &o);
     }
+}
+
+void sgc_wrong_frees_start(void)
+{
+    sgc_a32_store(&reached, 1);
+}
+
+void sgc_tell_size(const char *function, const void *block, size_t passed, size_t bytes)
+{
+    sgc_assert(passed != bytes);
+    SGC_TELL("%s(%p): the size %zu is passed, but the program has asked for %zu; "
+             "pass that one, and delete an object by its own type", function, block, passed, bytes);
+}
+
+void sgc_tell_overrun(const char *function, const void *block, size_t bytes)
+{
+    SGC_TELL("%s(%p): the program has written behind the block, which has %zu bytes; ask for more, or write less",
+             function, block, bytes);
+}
+
+void sgc_tell_broken(const char *function, const void *block)
+{
+    SGC_TELL("%s(%p): the program has written behind the block, or before the next one, so that its size is lost; "
+             "nothing is changed. Ask for more, or write less", function, block);
+}
+
+void sgc_tell_late_write(const void *block, size_t bytes, size_t offset)
+{
+    sgc_assert(offset <= bytes);
+    SGC_TELL("%p: after its free the program has written to this block of %zu bytes, %zu bytes behind its beginning; "
+             "do not use a block that you have freed", block, bytes, offset);
 }

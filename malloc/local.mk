@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # A plain malloc on the heap: the lower rooms once more, without what marks, and the family.
 malloc_sources = \
+	malloc/checked.c \
+	malloc/checked.h \
 	malloc/family.c \
 	malloc/family.h \
 	malloc/give_back.c \
@@ -13,6 +15,8 @@ malloc_sources = \
 	malloc/options.def \
 	malloc/options.h \
 	malloc/paths.h \
+	malloc/quarantine.c \
+	malloc/quarantine.h \
 	malloc/slow.c \
 	malloc/slow.h \
 	malloc/start.c \

@@ -122,14 +122,12 @@ void sgc_delete_array(void *block)
 
 void sgc_delete_sized(void *block, size_t bytes)
 {
-    (void)bytes;
-    sgc_block_free(block, DELETE);
+    sgc_block_free_sized(block, bytes, DELETE);
 }
 
 void sgc_delete_array_sized(void *block, size_t bytes)
 {
-    (void)bytes;
-    sgc_block_free(block, DELETE_ARRAY);
+    sgc_block_free_sized(block, bytes, DELETE_ARRAY);
 }
 
 void sgc_delete_quiet(void *block, const void *nothrow)
@@ -158,14 +156,14 @@ void sgc_delete_array_aligned(void *block, size_t align)
 
 void sgc_delete_sized_aligned(void *block, size_t bytes, size_t align)
 {
-    (void)bytes, (void)align;
-    sgc_block_free(block, DELETE);
+    (void)align;
+    sgc_block_free_sized(block, bytes, DELETE);
 }
 
 void sgc_delete_array_sized_aligned(void *block, size_t bytes, size_t align)
 {
-    (void)bytes, (void)align;
-    sgc_block_free(block, DELETE_ARRAY);
+    (void)align;
+    sgc_block_free_sized(block, bytes, DELETE_ARRAY);
 }
 
 void sgc_delete_aligned_quiet(void *block, size_t align, const void *nothrow)

@@ -40,7 +40,7 @@ const struct sgc_option_list sgc_malloc_option_list = {
 void sgc_malloc_options_read(void)
 {
     sgc_option_list_read(&sgc_malloc_option_list, sgc_environment(), getauxval(AT_SECURE) != 0);
-    sgc_assert(sgc_malloc_options.harden >= 0 && sgc_malloc_options.harden <= 1);
+    sgc_assert(sgc_malloc_options.harden >= 0 && sgc_malloc_options.harden <= 2);
     if (sgc_malloc_options.print)
         sgc_option_list_print(&sgc_malloc_option_list);
 }

@@ -19,7 +19,7 @@
 enum sgc_harden_action { SGC_HARDEN_ABORT, SGC_HARDEN_REPORT };
 
 struct sgc_malloc_options {
-    int harden;                 /* 0 or 1 */
+    int harden;                 /* 0 to 2 */
     int action;                 /* enum sgc_harden_action */
     int decay_ms;               /* -1: never */
     int huge_pages;             /* enum sgc_huge_pages */

@@ -9,9 +9,11 @@
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/new_objects.h"
+#include "malloc/checked.h"
 #include "malloc/give_back.h"
 #include "malloc/harden.h"
 #include "malloc/start.h"
+#include "malloc/threads.h"
 
 enum { ZERO_BY_SPAN = SGC_SMALL_MAX };      /* bytes above which the span knows whether it reads as zero */
 
@@ -36,7 +38,8 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
     if (bytes <= PTRDIFF_MAX - SGC_PAGE && align <= PTRDIFF_MAX / 2) {
         turn = sgc_turn_begin();
         if (turn.cache != NULL)
-            block = from_heap(turn.cache, bytes != 0 ? bytes : 1, align, zeroed);
+            block = sgc_checks() ? sgc_checked_new(turn.cache, bytes, align) :
+                                   from_heap(turn.cache, bytes != 0 ? bytes : 1, align, zeroed);
         sgc_turn_end(&turn);
     }
     sgc_assert((uintptr_t)block % align == 0);
@@ -47,7 +50,9 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
 
 void *sgc_block_new_slowly(size_t bytes)
 {
-    return new_block(bytes, SGC_GRANULE, false);
+    void *block = sgc_checks() && sgc_self != NULL ? sgc_checked_try(sgc_self, bytes) : NULL;
+
+    return block != NULL ? block : new_block(bytes, SGC_GRANULE, false);
 }
 
 /* Before there is a cache all classes lead to a bin that is empty. */
@@ -96,13 +101,33 @@ static bool free_block(void *block)
     return freed;
 }
 
-void sgc_block_free_slowly(void *block, const char *function)
+/* Returns a block that is to be freed, in place of the one that waits now; NULL: none.  By a thread
+ * that has a cache without a turn. */
+static void *free_checked(void *block, size_t bytes, const char *function)
 {
-    int saved = errno;
+    struct sgc_turn turn;
+
+    sgc_assert(sgc_heap_contains((uintptr_t)block));
+    if (sgc_self != NULL) {
+        sgc_threads_settle();
+        return sgc_checked_free(sgc_self, block, bytes, function);
+    }
+    turn = sgc_turn_begin();
+    block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;
+    sgc_turn_end(&turn);
+    return block;
+}
+
+void sgc_block_free_slowly(void *block, size_t bytes, const char *function)
+{
+    int saved;
 
     sgc_assert(function != NULL);
+    if (sgc_checks() && sgc_heap_contains((uintptr_t)block))
+        block = free_checked(block, bytes, function);
     if (block == NULL)
         return;
+    saved = errno;
     if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
         sgc_tell_wrong(function, block);
     errno = saved;
@@ -110,13 +135,17 @@ void sgc_block_free_slowly(void *block, const char *function)
 
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object)
 {
+    bool found = sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
+                 object->start == (uintptr_t)block;
+
     sgc_assert(block != NULL && function != NULL);
-    if (sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
-        object->start == (uintptr_t)block)
-        return true;
-    sgc_tell_wrong(function, block);
-    errno = EINVAL;
-    return false;
+    if (found && sgc_checks())
+        found = sgc_checked_find(block, function, object);
+    else if (!found)
+        sgc_tell_wrong(function, block);
+    if (!found)
+        errno = EINVAL;
+    return found;
 }
 
 /* Pages that the span needs no more go back. */
@@ -134,11 +163,11 @@ static bool resize_span(const struct sgc_object *o, size_t bytes)
     return done;
 }
 
-/* Not where it would waste more than half of the slot. */
+/* Not where it would waste more than half of the slot, and no checked block. */
 bool sgc_block_resize(const struct sgc_object *o, size_t bytes)
 {
     sgc_assert(sgc_object_ok(o) && bytes != 0);
-    if (bytes > PTRDIFF_MAX - SGC_PAGE)
+    if (bytes > PTRDIFF_MAX - SGC_PAGE || sgc_checks())
         return false;
     if (o->span)
         return resize_span(o, bytes);

@@ -24,8 +24,9 @@ void *sgc_block_new_aligned(size_t bytes, size_t align);
 void *sgc_block_new_zeroed(size_t bytes);
 
 /* Frees the block, or tells that there is none (malloc/harden.h); `function` is the name for that.
+ * The size of the request is compared where blocks are checked; SGC_ANY_SIZE: it is not known.
  * NULL is let pass.  Keeps errno. */
-__attribute__((noinline)) void sgc_block_free_slowly(void *block, const char *function);
+__attribute__((noinline)) void sgc_block_free_slowly(void *block, size_t bytes, const char *function);
 
 /* Finds the block that begins there.  False, and EINVAL: there is none, which is told, and the
  * program goes on. */

@@ -6,7 +6,8 @@
 #include <limits.h>
 
 #include "alloc/whole_heap.h"
-#include "malloc/options.h"
+#include "malloc/checked.h"
+#include "malloc/harden.h"
 #include "malloc/threads.h"
 #include "platform/platform.h"
 
@@ -16,7 +17,6 @@ enum { IDLE, BUSY, WATCHING, DONE, FAILED };
 
 SGC_STATE static sgc_a32_t state;
 SGC_STATE static sgc_a32_t starter;
-SGC_STATE static sgc_a32_t reached;
 
 static bool start_heap(void)
 {
@@ -29,7 +29,11 @@ static bool start_heap(void)
     };
 
     sgc_assert(sgc_a32_load(&state) == BUSY);
-    return sgc_heap_init(&config) && sgc_threads_start();
+    if (!sgc_heap_init(&config))
+        return false;
+    if (sgc_checks())
+        sgc_checked_start();
+    return sgc_threads_start();
 }
 
 /* From IDLE to BUSY, waiting for the thread that is at it.  False: there is nothing left to do, or
@@ -108,11 +112,6 @@ void sgc_turn_end(const struct sgc_turn *turn)
         sgc_unlock(&sgc_threads.common_lock, NULL);
 }
 
-bool sgc_malloc_reached(void)
-{
-    return sgc_a32_load(&reached) != 0;
-}
-
 /* The library's constructor is the first of all (-z initfirst), so the fork handlers are registered
  * before anybody else's, although nobody may have allocated yet. */
 __attribute__((constructor))
@@ -121,5 +120,5 @@ static void reach(void)
     struct sgc_turn turn = sgc_turn_begin();
 
     sgc_turn_end(&turn);
-    sgc_a32_store(&reached, 1);
+    sgc_wrong_frees_start();
 }

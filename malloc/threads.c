@@ -10,6 +10,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
+#include "malloc/checked.h"
 #include "malloc/give_back.h"
 #include "platform/platform.h"
 #include "platform/stretch.h"
@@ -180,10 +181,12 @@ bool sgc_threads_start(void)
     return true;
 }
 
-/* The C library may allocate to remember the value: the thread has its cache by then. */
+/* The C library may allocate to remember the value: the thread has its cache by then.  For the
+ * common paths it has none where blocks are checked. */
 static void begin(void)
 {
     struct sgc_record *r = take_record();
+    struct sgc_cache *none = sgc_fast_cache;
 
     sgc_assert(stage == STAGE_NEW && sgc_self == NULL);
     stage = STAGE_COMMON;
@@ -191,6 +194,8 @@ static void begin(void)
         return;
     stage = STAGE_OWN;
     sgc_cache_use(&r->cache);
+    if (sgc_checks())
+        sgc_fast_cache = none;
     if (sgc_a32_load_acq(&end_key_made) != 0)
         pthread_setspecific(end_key, (void *)1);
 }

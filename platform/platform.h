@@ -51,6 +51,10 @@ void *sgc_mem_reserve(size_t bytes, size_t align);
  * Committed memory goes into core dumps.  [any] */
 bool sgc_mem_commit(void *start, size_t bytes);
 
+/* Makes a part of a committed range inaccessible, with its contents, until sgc_mem_commit.  False:
+ * the system refuses, and nothing is changed.  [any] */
+bool sgc_mem_close(void *start, size_t bytes);
+
 /* Obtains zeroed memory of our own, `bytes` rounded up to OS pages; for sgc_mem_release.  NULL, and
  * nothing is kept, if the system refuses.  [any] */
 void *sgc_mem_obtain(size_t bytes);

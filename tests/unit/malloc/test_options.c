@@ -91,7 +91,7 @@ static const char *read_from(char *const *environment)
 
 static void test_values(void)
 {
-    char *good[] = { "SGC_HARDEN=0", "SGC_HARDEN_ACTION=report", "SGC_DECAY_MS=-1", "SGC_HUGE_PAGES=on", "SGC_RESERVE=64m",
+    char *good[] = { "SGC_HARDEN=2", "SGC_HARDEN_ACTION=report", "SGC_DECAY_MS=-1", "SGC_HUGE_PAGES=on", "SGC_RESERVE=64m",
                      "SGC_MALLOC_STATS=1", "SGC_MODE=concurrent", "GC_MARKERS=3", "SGC_PREFIX=/usr", NULL };
     char *bad[] = { "SGC_HARDEN=most", NULL };
     char *near[] = { "SGC_HARDENS=2", NULL };
@@ -99,11 +99,11 @@ static void test_values(void)
     const char *said = read_from(good);
 
     tap_ok(*said == '\0', "values, and names of the collector, are read without a word");
-    tap_ok(o->harden == 0 && o->action == SGC_HARDEN_REPORT && o->decay_ms == -1 && o->huge_pages == 1 &&
+    tap_ok(o->harden == 2 && o->action == SGC_HARDEN_REPORT && o->decay_ms == -1 && o->huge_pages == 1 &&
            o->reserve == (size_t)64 << 20 && o->stats && !o->print, "they are what was said");
     said = read_from(bad);
     tap_ok(capture_count(said, "\n") == 1 &&
-           strstr(said, "SGC_HARDEN=most: not a number; accepted: 0 to 1; the default 1 is used") != NULL,
+           strstr(said, "SGC_HARDEN=most: not a number; accepted: 0 to 2; the default 1 is used") != NULL,
            "a bad word is told with what was expected and what is used");
     tap_ok(o->harden == 1, "which is the default");
     said = read_from(near);
