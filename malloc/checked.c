@@ -8,6 +8,7 @@
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/new_objects.h"
+#include "malloc/empty.h"
 #include "malloc/harden.h"
 #include "malloc/quarantine.h"
 #include "platform/platform.h"
@@ -29,6 +30,7 @@ void sgc_checked_start(void)
     if (random != NULL)
         memcpy(&secret, random, sizeof secret);
     sgc_quarantine_start();
+    sgc_empty_start();
 }
 
 /* ---- seals ---- */
@@ -207,10 +209,12 @@ static inline void *hand_out_small(void *block, uint32_t cls, size_t bytes)
 void *sgc_checked_new(struct sgc_cache *cache, size_t bytes, size_t align)
 {
     size_t slot;
-    void *block;
+    void *block = bytes == 0 && align == SGC_GRANULE ? sgc_empty_new() : NULL;
     uint32_t cls;
 
     sgc_assert(bytes <= PTRDIFF_MAX - SGC_PAGE);
+    if (block != NULL)
+        return block;
     bytes += bytes == 0;
     slot = sgc_round_up(bytes + WORD, SGC_GRANULE);
     check_last(cache);
@@ -324,14 +328,26 @@ static void tell_state(const void *block, size_t state, const char *function)
         sgc_tell_broken(function, block);
 }
 
+/* Of a block without bytes. */
+static void free_empty(void *block, size_t bytes, const char *function)
+{
+    if (!sgc_empty_free(block))
+        sgc_tell_nothing(function, block);
+    else if (bytes != SGC_ANY_SIZE && bytes != 0)
+        sgc_tell_size(function, block, bytes, 0);
+}
+
 void *sgc_checked_free(struct sgc_cache *cache, void *block, size_t bytes, const char *function)
 {
     struct slot s;
     size_t state;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section) && function != NULL);
-    if (!find(block, &s)) {
-        sgc_tell_wrong(function, block);
+    if (__builtin_expect(!find(block, &s), 0)) {
+        if (sgc_empty_contains(block))
+            free_empty(block, bytes, function);
+        else
+            sgc_tell_wrong(function, block);
         return NULL;
     }
     state = state_of(&s);
@@ -346,16 +362,32 @@ void *sgc_checked_free(struct sgc_cache *cache, void *block, size_t bytes, const
     return retire(cache, &s);
 }
 
+static bool find_empty(const void *block, const char *function, struct sgc_object *object)
+{
+    bool there = sgc_empty_there(block);
+
+    *object = (struct sgc_object){ .start = (uintptr_t)block };
+    if (!there)
+        sgc_tell_nothing(function, block);
+    return there;
+}
+
 bool sgc_checked_find(const void *block, const char *function, struct sgc_object *object)
 {
-    struct slot s = { object->start, object->bytes, object->page, object->span };
-    size_t state = s.bytes % SGC_GRANULE == 0 ? state_of(&s) : WAITING;
+    struct slot s;
+    size_t state;
 
-    sgc_assert(object->start == (uintptr_t)block);
-    if (!is_size(&s, state)) {
-        tell_state(block, state, function);
+    if (sgc_empty_contains(block))
+        return find_empty(block, function, object);
+    if (!find(block, &s) || !sgc_object_slot((uintptr_t)block, object)) {
+        sgc_tell_wrong(function, block);
         return false;
     }
-    object->bytes = state;
-    return true;
+    state = state_of(&s);
+    sgc_assert(object->start == s.start && object->bytes == s.bytes);
+    if (is_size(&s, state))
+        object->bytes = state;
+    else
+        tell_state(block, state, function);
+    return is_size(&s, state);
 }

@@ -15,6 +15,7 @@
  * request always is that byte.  A slot that somebody gets has to be all zero: a write into it after
  * a free is found then, and at the thread's next allocation if it hits the first word of the block
  * that this thread has freed last.  Freed spans are closed to reading and writing while they wait.
+ * A block without bytes is an address that is always closed (malloc/empty.h).
  *
  *   what         written by                          read by            ordering
  *   a seal       who gets the block, and who takes   who frees, or      relaxed: the program itself orders uses
@@ -51,8 +52,8 @@ void *sgc_checked_try(struct sgc_cache *cache, size_t bytes);
  * those that left the quarantine; mostly it is freed already: NULL.  Outside sections. */
 void *sgc_checked_free(struct sgc_cache *cache, void *block, size_t bytes, const char *function);
 
-/* Makes `bytes` of a block that was found those of the request.  False: it waits in quarantine, or
- * its seal is broken, which the function tells. */
+/* Finds the block that begins there, with the bytes of the request: 0 for one without bytes, which
+ * lies in no page.  False: there is none, which it tells. */
 bool sgc_checked_find(const void *block, const char *function, struct sgc_object *object);
 
 #endif

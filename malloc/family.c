@@ -70,7 +70,7 @@ static void *resize(void *block, size_t bytes, const char *function)
     }
     if (!sgc_block_find(block, function, &o))
         return NULL;
-    sgc_assert(sgc_object_ok(&o));
+    sgc_assert(o.start == (uintptr_t)block);
     return sgc_block_resize(&o, bytes) ? block : move(block, &o, bytes, function);
 }
 

@@ -54,7 +54,7 @@ static void tell_inside(const char *function, const void *address, const struct 
                  function, address, is, (size_t)((uintptr_t)address - o->start));
 }
 
-static void tell_nothing(const char *function, const void *address)
+void sgc_tell_nothing(const char *function, const void *address)
 {
     if (is_news(SORT_NOTHING))
         SGC_TELL("%s(%p): there is no block; it has been freed, or was never handed out. Free a block once",
@@ -70,7 +70,7 @@ void sgc_tell_wrong(const char *function, const void *address)
         if (sgc_a32_load(&reached) != 0)
             tell_outside(function, address);
     } else if (!sgc_object_slot((uintptr_t)address, &o)) {
-        tell_nothing(function, address);
+        sgc_tell_nothing(function, address);
     } else if (o.start == (uintptr_t)address) {
         tell_freed(function, address, &o);
     } else {

@@ -22,6 +22,9 @@
  * loader may give back memory that it had before. */
 __attribute__((cold, noinline)) void sgc_tell_wrong(const char *function, const void *address);
 
+/* Tells so where nothing else is known. */
+void sgc_tell_nothing(const char *function, const void *address);
+
 /* From now on it does not: the library's constructor has run. */
 void sgc_wrong_frees_start(void);
 

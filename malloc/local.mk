@@ -3,6 +3,8 @@
 malloc_sources = \
 	malloc/checked.c \
 	malloc/checked.h \
+	malloc/empty.c \
+	malloc/empty.h \
 	malloc/family.c \
 	malloc/family.h \
 	malloc/give_back.c \

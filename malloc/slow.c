@@ -107,7 +107,7 @@ static void *free_checked(void *block, size_t bytes, const char *function)
 {
     struct sgc_turn turn;
 
-    sgc_assert(sgc_heap_contains((uintptr_t)block));
+    sgc_assert(block != NULL && sgc_checks());
     if (sgc_self != NULL) {
         sgc_threads_settle();
         return sgc_checked_free(sgc_self, block, bytes, function);
@@ -123,7 +123,7 @@ void sgc_block_free_slowly(void *block, size_t bytes, const char *function)
     int saved;
 
     sgc_assert(function != NULL);
-    if (sgc_checks() && sgc_heap_contains((uintptr_t)block))
+    if (block != NULL && sgc_checks())
         block = free_checked(block, bytes, function);
     if (block == NULL)
         return;
@@ -135,14 +135,17 @@ void sgc_block_free_slowly(void *block, size_t bytes, const char *function)
 
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object)
 {
-    bool found = sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
-                 object->start == (uintptr_t)block;
+    bool found;
 
     sgc_assert(block != NULL && function != NULL);
-    if (found && sgc_checks())
+    if (sgc_checks()) {
         found = sgc_checked_find(block, function, object);
-    else if (!found)
-        sgc_tell_wrong(function, block);
+    } else {
+        found = sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
+                object->start == (uintptr_t)block;
+        if (!found)
+            sgc_tell_wrong(function, block);
+    }
     if (!found)
         errno = EINVAL;
     return found;
@@ -166,9 +169,9 @@ static bool resize_span(const struct sgc_object *o, size_t bytes)
 /* Not where it would waste more than half of the slot, and no checked block. */
 bool sgc_block_resize(const struct sgc_object *o, size_t bytes)
 {
-    sgc_assert(sgc_object_ok(o) && bytes != 0);
     if (bytes > PTRDIFF_MAX - SGC_PAGE || sgc_checks())
         return false;
+    sgc_assert(sgc_object_ok(o) && bytes != 0);
     if (o->span)
         return resize_span(o, bytes);
     return bytes <= o->bytes && (bytes > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);

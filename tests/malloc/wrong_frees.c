@@ -173,39 +173,45 @@ static void read_fresh(size_t bytes)
         exit(0);
 }
 
-/* From which level on a case is told, or, of those that read, ends with status 0.  A large block
- * that is freed cannot be used any more at level 2: a signal says so. */
-static const struct { const char *name; int level; bool ends_well, uses_freed; void (*try)(size_t); } sized[] = {
-    { "twice", 1, false, false, twice },
-    { "twice-apart", 1, false, false, twice_apart },
-    { "twice-late", 1, false, false, twice_late },
-    { "twice-reused", 1, false, false, twice_reused },
-    { "twice-then-pairs", 1, false, false, twice_then_pairs },
-    { "number", 1, false, false, number },
-    { "on-stack", 1, false, false, on_stack },
-    { "in-array", 1, false, false, in_array },
-    { "near-by", 1, false, false, near_by },
-    { "far-away", 1, false, false, far_away },
-    { "one-on", 1, false, false, one_on },
-    { "eight-on", 1, false, false, eight_on },
-    { "beyond", 2, false, false, beyond },
-    { "beyond-by-end", 2, false, false, beyond_by_end },
-    { "beyond-by-32", 2, false, false, beyond_by_32 },
-    { "after-free", 2, false, true, after_free },
-    { "after-free-reused", 2, false, true, after_free_reused },
-    { "wrong-size", 2, false, false, wrong_size },
-    { "read-freed", 2, true, true, read_freed },
-    { "read-fresh", 2, true, false, read_fresh },
+static void read_empty(size_t bytes) { many[0] = hidden(malloc(0)); in_data[0] = *(volatile char *)many[0] + (int)bytes; }
+static void write_empty(size_t bytes) { *(volatile char *)hidden(malloc(0)) = (char)bytes; }
+
+/* How a case ends: a message ends the program; it cannot use the block any more, and SIGSEGV ends
+ * it; or it ends by itself. */
+enum { TOLD = 134, CLOSED = 139, WELL = 0 };
+
+/* From which level on, and how, for a small block and for a large one. */
+static const struct { const char *name; int level, small, large; void (*try)(size_t); } sized[] = {
+    { "twice", 1, TOLD, TOLD, twice },
+    { "twice-apart", 1, TOLD, TOLD, twice_apart },
+    { "twice-late", 1, TOLD, TOLD, twice_late },
+    { "twice-reused", 1, TOLD, TOLD, twice_reused },
+    { "twice-then-pairs", 1, TOLD, TOLD, twice_then_pairs },
+    { "number", 1, TOLD, TOLD, number },
+    { "on-stack", 1, TOLD, TOLD, on_stack },
+    { "in-array", 1, TOLD, TOLD, in_array },
+    { "near-by", 1, TOLD, TOLD, near_by },
+    { "far-away", 1, TOLD, TOLD, far_away },
+    { "one-on", 1, TOLD, TOLD, one_on },
+    { "eight-on", 1, TOLD, TOLD, eight_on },
+    { "beyond", 2, TOLD, TOLD, beyond },
+    { "beyond-by-end", 2, TOLD, TOLD, beyond_by_end },
+    { "beyond-by-32", 2, TOLD, TOLD, beyond_by_32 },
+    { "after-free", 2, TOLD, CLOSED, after_free },
+    { "after-free-reused", 2, TOLD, CLOSED, after_free_reused },
+    { "wrong-size", 2, TOLD, TOLD, wrong_size },
+    { "read-freed", 2, WELL, CLOSED, read_freed },
+    { "read-fresh", 2, WELL, WELL, read_fresh },
+    { "read-empty", 2, CLOSED, CLOSED, read_empty },
+    { "write-empty", 2, CLOSED, CLOSED, write_empty },
 };
 
 enum { SIZED = sizeof sized / sizeof *sized };
 
-/* A row each: name, level, and how it ends for a small block and for a large one. */
 static int list_sized(void)
 {
     for (int i = 0; i < SIZED; i++)
-        printf("%s %d %d %d\n", sized[i].name, sized[i].level, sized[i].ends_well ? 0 : 134,
-               sized[i].uses_freed ? 139 : sized[i].ends_well ? 0 : 134);
+        printf("%s %d %d %d\n", sized[i].name, sized[i].level, sized[i].small, sized[i].large);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checked blocks (SGC_HARDEN=2): malloc/checked.c, malloc/quarantine.c.  The program calls itself
+ * Checked blocks (SGC_HARDEN=2): malloc/checked.c, malloc/quarantine.c, malloc/empty.c.  The program calls itself
  * with the level in its environment, and with SGC_HARDEN_ACTION=report, so that it can go on after
  * what it tries, and see what was told.
  */
@@ -166,6 +166,37 @@ static void test_spans(void)
     sgc_free(p);
 }
 
+/* ---- blocks without bytes ---- */
+
+static void test_empty(void)
+{
+    char *p = block(0), *q = block(0);
+    int others;
+
+    tap_ok(p != q && (uintptr_t)p % 16 == 0 && (uintptr_t)q % 16 == 0, "each block without bytes has an address of its own");
+    tap_ok(is_closed(p) && sgc_malloc_usable_size(p) == 0, "which can be neither read nor written");
+    q = sgc_realloc(q, 10);
+    tap_ok(all_zero(q, 10), "it can become larger");
+    sgc_free(q);
+    sgc_free_sized(p, 0);
+    capture_begin();
+    sgc_free(p);
+    sgc_free(p + 1);
+    kept = sgc_realloc(p, 5);
+    tap_ok(capture_count(capture_end(), "there is no block") == 3 && kept == NULL, "a second free of it is told");
+    for (others = 0; others < 10000 && (q = block(0)) != p; others++)
+        sgc_free(q);
+    tap_ok(others > 4000 && others < 5000, "its address comes again after %d others", others);
+    sgc_free(q);
+    capture_begin();
+    sgc_free_sized(block(0), 1);
+    tap_ok(capture_count(capture_end(), "the size 1 is passed, but the program has asked for 0") == 1,
+           "so is a wrong size");
+    for (others = 0; others < 10000 && is_closed(q = block(0));)
+        others++;
+    tap_ok(others >= 4090 && sgc_malloc_usable_size(q) == 1, "beyond %d of them one has a byte", others);
+}
+
 /* ---- wrong frees ---- */
 
 static void *free_it(void *p)
@@ -290,6 +321,6 @@ int main(int argc, char **argv)
         tap_bail("the program cannot call itself");
     }
     tap_ok(sgc_checks(), "blocks are checked");
-    return tap_all(test_blocks, test_realloc, test_overruns, test_late_writes, test_spans, test_second_frees, test_sizes,
-                   test_quarantine, test_threads);
+    return tap_all(test_blocks, test_realloc, test_overruns, test_late_writes, test_spans, test_empty, test_second_frees,
+                   test_sizes, test_quarantine, test_threads);
 }
