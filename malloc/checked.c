@@ -68,7 +68,8 @@ static bool is_size(const struct slot *s, size_t state)
 }
 
 /* The slot of the block that begins there; false: none does.  A slot that its thread does not know
- * to be free yet has no seal any more. */
+ * to be free yet has no seal any more.  A span that another thread frees meanwhile may have any
+ * size. */
 static bool find(const void *block, struct slot *s)
 {
     size_t granule = sgc_exact_granule(block);
@@ -86,7 +87,7 @@ static bool find(const void *block, struct slot *s)
     if (sgc_page_state(d) != SGC_PAGE_SPAN || granule % SGC_PAGE_GRANULES != 0 || !sgc_span_bit(s->page))
         return false;
     s->bytes = sgc_span_bytes(s->page);
-    return s->bytes % SGC_GRANULE == 0;
+    return s->bytes % SGC_GRANULE == 0 && sgc_heap_contains(s->start + s->bytes - 1);
 }
 
 /* ---- memory that has to be zero ---- */
