@@ -8,7 +8,7 @@
 
 _Static_assert((SGC_QUARANTINE_SLOTS & (SGC_QUARANTINE_SLOTS - 1)) == 0 &&
                (SGC_QUARANTINE_LARGER & (SGC_QUARANTINE_LARGER - 1)) == 0 &&
-               (SGC_QUARANTINE_SPANS & (SGC_QUARANTINE_SPANS - 1)) == 0, "numbers that wrap around keep the order");
+               (SGC_QUARANTINE_SPANS & (SGC_QUARANTINE_SPANS - 1)) == 0, "a place is found without a division");
 
 SGC_STATE struct sgc_quarantine **sgc_quarantines;
 

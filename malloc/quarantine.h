@@ -49,7 +49,7 @@ static inline struct sgc_quarantine *sgc_quarantine_of(struct sgc_cache *cache)
 static inline void *sgc_quarantine_pass(struct sgc_quarantine *q, uint32_t cls, void *block)
 {
     uint32_t slots = sgc_class_bytes(cls) <= SGC_QUARANTINE_SMALL ? SGC_QUARANTINE_SLOTS : SGC_QUARANTINE_LARGER;
-    void **at = &q->block[cls][q->came[cls] % slots], *leaves = *at;
+    void **at = &q->block[cls][q->came[cls] & (slots - 1)], *leaves = *at;
 
     sgc_assert(block != NULL && cls < SGC_CLASSES_MAX);
     *at = block;

@@ -101,36 +101,46 @@ static bool free_block(void *block)
     return freed;
 }
 
-/* Returns a block that is to be freed, in place of the one that waits now; NULL: none.  By a thread
- * that has a cache without a turn. */
-static void *free_checked(void *block, size_t bytes, const char *function)
+__attribute__((noinline))
+static void free_unchecked(void *block, const char *function)
+{
+    int saved = errno;
+
+    sgc_assert(block != NULL && function != NULL);
+    if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
+        sgc_tell_wrong(function, block);
+    errno = saved;
+}
+
+/* A block that has waited may be freed in its place.  By a thread that has a cache without a
+ * turn. */
+__attribute__((noinline))
+static void free_checked(void *block, size_t bytes, const char *function)
 {
     struct sgc_turn turn;
 
     sgc_assert(block != NULL && sgc_checks());
     if (sgc_self != NULL) {
         sgc_threads_settle();
-        return sgc_checked_free(sgc_self, block, bytes, function);
+        block = sgc_checked_free(sgc_self, block, bytes, function);
+    } else {
+        turn = sgc_turn_begin();
+        block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;
+        sgc_turn_end(&turn);
     }
-    turn = sgc_turn_begin();
-    block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;
-    sgc_turn_end(&turn);
-    return block;
+    if (block != NULL)
+        free_unchecked(block, function);
 }
 
 void sgc_block_free_slowly(void *block, size_t bytes, const char *function)
 {
-    int saved;
-
     sgc_assert(function != NULL);
-    if (block != NULL && sgc_checks())
-        block = free_checked(block, bytes, function);
     if (block == NULL)
         return;
-    saved = errno;
-    if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
-        sgc_tell_wrong(function, block);
-    errno = saved;
+    if (sgc_checks())
+        free_checked(block, bytes, function);
+    else
+        free_unchecked(block, function);
 }
 
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object)
