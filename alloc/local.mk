@@ -7,6 +7,7 @@ alloc_plain_sources = \
 	alloc/large/span.c \
 	alloc/large/span.h \
 	alloc/large/span_free.c \
+	alloc/large/span_resize.c \
 	alloc/granule_set.h \
 	alloc/new_objects.c \
 	alloc/new_objects.h \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "alloc/small/remote_free.h"
 #include "malloc/paths.h"
 #include "malloc/slow.h"
 #include "platform/platform.h"
@@ -46,6 +47,30 @@ void *sgc_calloc(size_t count, size_t bytes)
 
 /* ---- other sizes ---- */
 
+/* Bytes of the small block that begins there, whoever allocated it; 0: there is none, or blocks are
+ * checked.  Pages without small blocks have no bits, so the bit alone tells. */
+__attribute__((always_inline))
+static inline size_t small_bytes(const void *block)
+{
+    size_t granule = sgc_exact_granule(block);
+    const struct sgc_page *d;
+
+    if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0) || __builtin_expect(sgc_checks(), 0) ||
+        __builtin_expect((sgc_aw_load(sgc_slot_word(granule)) & sgc_bit_mask(granule)) == 0, 0))
+        return 0;
+    d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL);
+    return __builtin_expect(sgc_freed_remotely(d, granule), 0) ? 0 : (size_t)d->granules * SGC_GRANULE;
+}
+
+/* Does a small block of `has` bytes serve as one of `bytes`, without wasting more than half?  Of
+ * none, and for none, the answer is no. */
+__attribute__((always_inline))
+static inline bool serves(size_t has, size_t bytes)
+{
+    return bytes - 1 < has && (bytes > has / 2 || has <= 2 * SGC_GRANULE);
+}
+
 static void *move(void *block, const struct sgc_object *o, size_t bytes, const char *function)
 {
     void *fresh = sgc_block_new(bytes);
@@ -58,7 +83,8 @@ static void *move(void *block, const struct sgc_object *o, size_t bytes, const c
     return fresh;
 }
 
-static void *resize(void *block, size_t bytes, const char *function)
+__attribute__((noinline))
+static void *resize_slowly(void *block, size_t bytes, const char *function)
 {
     struct sgc_object o;
 
@@ -70,8 +96,15 @@ static void *resize(void *block, size_t bytes, const char *function)
     }
     if (!sgc_block_find(block, function, &o))
         return NULL;
-    sgc_assert(o.start == (uintptr_t)block);
-    return sgc_block_resize(&o, bytes) ? block : move(block, &o, bytes, function);
+    sgc_assert(o.start == (uintptr_t)block && !serves(small_bytes(block), bytes));
+    return o.span && sgc_block_resize_span(&o, bytes) ? block : move(block, &o, bytes, function);
+}
+
+/* A small block that serves stays where it is, whoever has allocated it. */
+__attribute__((always_inline))
+static inline void *resize(void *block, size_t bytes, const char *function)
+{
+    return serves(small_bytes(block), bytes) ? block : resize_slowly(block, bytes, function);
 }
 
 void *sgc_realloc(void *block, size_t bytes)
@@ -88,8 +121,11 @@ void *sgc_reallocarray(void *block, size_t count, size_t bytes)
 
 size_t sgc_malloc_usable_size(void *block)
 {
+    size_t bytes = small_bytes(block);
     struct sgc_object o;
 
+    if (bytes != 0)
+        return bytes;
     return block != NULL && sgc_block_find(block, "malloc_usable_size", &o) ? o.bytes : 0;
 }
 

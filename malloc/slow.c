@@ -161,28 +161,16 @@ bool sgc_block_find(const void *block, const char *function, struct sgc_object *
     return found;
 }
 
-/* Pages that the span needs no more go back. */
-static bool resize_span(const struct sgc_object *o, size_t bytes)
+bool sgc_block_resize_span(const struct sgc_object *o, size_t bytes)
 {
     struct sgc_turn turn;
     bool done;
 
-    sgc_assert(o->span && sgc_page_ok(o->page) && o->start == sgc_page_start(o->page));
-    if (bytes <= SGC_SMALL_MAX)
+    sgc_assert(o->span && sgc_object_ok(o) && bytes != 0);
+    if (bytes <= SGC_SMALL_MAX || bytes > PTRDIFF_MAX - SGC_PAGE || sgc_checks())
         return false;
     turn = sgc_turn_begin();
     done = turn.cache != NULL && sgc_span_resize(&turn.cache->section, o->page, bytes);
     sgc_turn_end(&turn);
     return done;
-}
-
-/* Not where it would waste more than half of the slot, and no checked block. */
-bool sgc_block_resize(const struct sgc_object *o, size_t bytes)
-{
-    if (bytes > PTRDIFF_MAX - SGC_PAGE || sgc_checks())
-        return false;
-    sgc_assert(sgc_object_ok(o) && bytes != 0);
-    if (o->span)
-        return resize_span(o, bytes);
-    return bytes <= o->bytes && (bytes > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
 }

@@ -32,7 +32,7 @@ __attribute__((noinline)) void sgc_block_free_slowly(void *block, size_t bytes, 
  * program goes on. */
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object);
 
-/* Makes the block larger or smaller in place.  False: it has to move. */
-bool sgc_block_resize(const struct sgc_object *object, size_t bytes);
+/* Makes a large block larger or smaller in place.  False: it has to move, as each checked one. */
+bool sgc_block_resize_span(const struct sgc_object *object, size_t bytes);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * Large objects: making them.  The lists are under the spans' lock; setting up a reserved span
  * needs none, nor does using a spare one again.  Freeing, and spare spans themselves, are in
- * alloc/large/span_free.c, choosing between a spare span and new pages in alloc/new_objects.c.
+ * alloc/large/span_free.c, resizing in alloc/large/span_resize.c, choosing between a spare span and
+ * new pages in alloc/new_objects.c.
  */
 #include "alloc/large/span.h"
 
@@ -17,15 +18,6 @@ enum {
 
 /* ---- setting up: nobody else knows these pages ---- */
 
-/* The world may be stopped anywhere in here, hence the order. */
-static void set_up_tail(struct sgc_page *d, uint32_t back, uint32_t kind)
-{
-    sgc_assert(back != 0);
-    sgc_page_set_back(d, back);
-    sgc_page_set_kind(d, kind);
-    sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
-}
-
 static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
 {
     struct sgc_page *head = &sgc_heap.pages[first];
@@ -39,7 +31,7 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_a8_store(&head->remote, 0);
     for (uint32_t i = 1; i < count; i++)
-        set_up_tail(&sgc_heap.pages[first + i], i, kind);
+        sgc_span_set_tail(first, i, kind);
     sgc_heap.records[first].span_pages = count;
     sgc_heap.records[first].list = 0;
 }

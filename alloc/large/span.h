@@ -77,10 +77,10 @@ bool sgc_span_clear(uint32_t page);
  * not allocated.  By the owner's thread, outside sections. */
 bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self);
 
-/* Makes the object smaller or larger in place if its pages allow; pages no longer needed go back,
- * unless a mark goes on beside the program: then they go with the span, or when it is resized
- * again.  Bytes that are gained are zeroed for kinds with pointers.  Outside sections; by the
- * thread that has the object. */
+/* Makes the object smaller or larger in place.  Pages no longer needed go back, and those behind
+ * its pages are taken if they are free, unless a mark goes on beside the program: then it keeps the
+ * pages that it has, and can grow into them again.  False: it has to move.  Bytes that are gained
+ * are zeroed for kinds with pointers.  Outside sections; by the thread that has the object. */
 bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes);
 
 /* Only words that point at the first `bytes` of the object keep it.  By whoever owns the object. */
@@ -121,6 +121,23 @@ static inline size_t sgc_span_freed(void)
 {
     return sgc_aw_load_acq(&sgc_spans.freed);
 }
+
+/* ---- for the files of the spans ---- */
+
+/* Makes a page that nobody else knows, or that is reserved, a tail of the span that begins with
+ * `first`.  The world may be stopped anywhere in here, hence the order. */
+static inline void sgc_span_set_tail(uint32_t first, uint32_t back, uint32_t kind)
+{
+    struct sgc_page *d = &sgc_heap.pages[first + back];
+
+    sgc_assert(back != 0 && sgc_page_ok(first + back) && sgc_page_state(d) <= SGC_PAGE_RESERVED);
+    sgc_page_set_back(d, back);
+    sgc_page_set_kind(d, kind);
+    sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
+}
+
+/* Gives pages back that are reserved, or tails of no span any more.  Under a guard. */
+void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self);
 
 /* ---- spare spans ----
  *

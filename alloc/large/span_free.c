@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Large objects: spare spans, freeing, resizing, and sweeping, a batch at a time.  Lists are under
+ * Large objects: spare spans, freeing, and sweeping, a batch at a time.  Lists are under
  * the spans' lock, which makes each batch a section; a dead span is taken down outside of it, under
  * a guard, since it is on no list then.
  */
@@ -146,9 +146,9 @@ static uint32_t withdraw(uint32_t first)
     return sgc_heap.records[first].span_pages;
 }
 
-/* Gives reserved pages back.  Under a guard.  A mark beside the program may have begun since they
- * were withdrawn: they held no object then, so they are like any pages of the pool. */
-static void take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self)
+/* A mark beside the program may have begun since they were withdrawn: they held no object then, so
+ * they are like any pages of the pool. */
+void sgc_span_take_down(const struct sgc_run *runs, uint32_t count, struct sgc_section *self)
 {
     sgc_assert(count != 0);
     sgc_test_point();
@@ -223,7 +223,7 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
     }
     sgc_unlock(&sgc_spans.lock, self);
     if (run.count != 0)
-        take_down(&run, 1, self);
+        sgc_span_take_down(&run, 1, self);
     sgc_guard_leave(self);
     return freed;
 }
@@ -231,49 +231,6 @@ static bool free_to_pool(struct sgc_section *self, uint32_t page)
 bool sgc_span_release(uint32_t owner, uint32_t page, struct sgc_section *self)
 {
     return free_to_spares(owner, page, self) || free_to_pool(self, page);
-}
-
-/* ---- resizing: the caller owns the object, so nobody else takes it down ---- */
-
-/* Only the pages of which it is decided under the lock that they go. */
-static void shrink(struct sgc_section *self, uint32_t page, uint32_t count)
-{
-    struct sgc_page_record *r = &sgc_heap.records[page];
-    uint32_t old = r->span_pages;
-
-    sgc_assert(count != 0 && count < old);
-    sgc_lock(&sgc_spans.lock, self);
-    if (sgc_heap_is_marking())
-        count = old;
-    r->span_pages = count;
-    sgc_unlock(&sgc_spans.lock, self);
-    if (count == old)
-        return;
-    for (uint32_t i = count; i < old; i++)
-        sgc_page_set_state(&sgc_heap.pages[page + i], SGC_PAGE_RESERVED);
-    take_down(&(struct sgc_run){ page + count, old - count }, 1, self);
-}
-
-bool sgc_span_resize(struct sgc_section *self, uint32_t page, size_t bytes)
-{
-    struct sgc_page_record *r = &sgc_heap.records[page];
-    size_t old = sgc_span_bytes(page);
-    size_t count = sgc_span_pages_for(bytes);
-
-    sgc_assert(bytes != 0 && sgc_page_ok(page) && sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN);
-    if (count > r->span_pages)
-        return false;
-    bytes = sgc_round_up(bytes, SGC_GRANULE);
-    sgc_aw_add(bytes > old ? &sgc_spans.allocated : &sgc_spans.freed, bytes > old ? bytes - old : old - bytes);
-    if (bytes > old && sgc_kind_cleared(sgc_heap.pages[page].kind))
-        memset((void *)(sgc_page_start(page) + old), 0, bytes - old);
-    sgc_aw_store_rel(&sgc_heap.pages[page].span_bytes, bytes);
-    if (count < r->span_pages) {
-        sgc_guard_enter(self);
-        shrink(self, page, (uint32_t)count);
-        sgc_guard_leave(self);
-    }
-    return true;
 }
 
 /* ---- sweeping ---- */
@@ -342,7 +299,7 @@ static void give_back(const struct batch *dead, struct sgc_section *self)
         memset((void *)sgc_page_start(dead->run[i].first), 0xdb, (size_t)dead->run[i].count * SGC_PAGE);
     if (dead->count == 0)
         return;
-    take_down(dead->run, dead->count, self);
+    sgc_span_take_down(dead->run, dead->count, self);
     sgc_pool_transit_end(dead->pages);
 }
 

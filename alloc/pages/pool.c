@@ -286,6 +286,59 @@ uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero)
     return first;
 }
 
+/* ---- taking the pages behind those that one has ---- */
+
+static uint32_t count_free(struct sgc_arena *arena, uint64_t bits, uint32_t count)
+{
+    sgc_assert(sgc_pool_arena_ok((uint32_t)(arena - sgc_heap.arenas)));
+    (void)count;
+    return (uint32_t)__builtin_popcountll(arena->free & bits);
+}
+
+/* Under the lock: those of the pages that there are are free, and the others come by growth for
+ * this home, if nobody takes them meanwhile. */
+static bool free_or_grow(uint32_t first, uint32_t count, uint32_t home, struct sgc_section *self)
+{
+    sgc_assert(count != 0 && sgc_lock_taken(&sgc_pool.lock));
+    for (;;) {
+        uint32_t there = sgc_pool.pages - first;
+
+        sgc_assert(first <= sgc_pool.pages);
+        if (each_arena(first, there < count ? there : count, count_free) < (there < count ? there : count))
+            return false;
+        if (there >= count)
+            return true;
+        if (!sgc_pool_more(count - there, count >= USES_MAX, home, self))
+            return false;
+    }
+}
+
+/* Under the lock. */
+static bool may_take_at(uint32_t first, uint32_t count, uint32_t home, struct sgc_section *self)
+{
+    return sgc_pool_may_use(count) && free_or_grow(first, count, home, self) &&
+           sgc_pool_within_limit(count - each_arena(first, count, count_used));
+}
+
+bool sgc_pool_take_at(uint32_t first, size_t count, struct sgc_section *self, bool *zero)
+{
+    uint32_t home = sgc_home_here();
+    bool allowed, ready;
+
+    sgc_assert(count != 0 && sgc_page_ok(first - 1));
+    if (count > sgc_heap.reserved / SGC_PAGE - first)
+        return false;
+    do {
+        sgc_lock(&sgc_pool.lock, self);
+        allowed = may_take_at(first, (uint32_t)count, home, self);
+        ready = !allowed || unlist_run(first, (uint32_t)count);
+        if (allowed && ready)
+            sgc_pool_take_run(first, (uint32_t)count, zero);
+        sgc_unlock(&sgc_pool.lock, self);
+    } while (!ready);
+    return allowed;
+}
+
 /* ---- giving memory back ----
  *
  * Runs on the service thread; on a thread that asked for it (GC_gcollect_and_unmap); and on a

@@ -77,6 +77,11 @@ bool sgc_pool_init(void);
  * Outside sections. */
 uint32_t sgc_pool_take(uint32_t count, struct sgc_section *self, bool *zero);
 
+/* Takes just these pages, of which the one before is in use, growing the heap if they lie beyond
+ * its end; otherwise the same.  False: they are not all free, or the limit or the system
+ * forbids. */
+bool sgc_pool_take_at(uint32_t first, size_t count, struct sgc_section *self, bool *zero);
+
 /* Takes up to `max` single pages for an owner, each from where the page rule says; returns how
  * many.  Otherwise the same. */
 struct sgc_taken {
@@ -221,6 +226,16 @@ static inline void sgc_pool_count_home(const struct sgc_arena *arena, int32_t us
     home->used += (uint32_t)used;
     home->clean += (uint32_t)clean;
     sgc_assert((home->used | home->clean) >> 31 == 0);
+}
+
+/* The words of an arena that is committed agree. */
+static inline bool sgc_pool_arena_ok(uint32_t arena)
+{
+    const struct sgc_arena *a = &sgc_heap.arenas[arena];
+
+    return arena < sgc_pool.committed && (a->dirty & ~a->free) == 0 && (a->listed & ~a->dirty) == 0 &&
+           a->home < sgc_heap.homes && (a->there == SGC_ARENA_PAGES || a->free >> a->there == 0) &&
+           (arena >= sgc_pool.lowest || a->free == 0);
 }
 
 /* Makes `need` more pages with this home or waits for the thread that makes some, for whatever

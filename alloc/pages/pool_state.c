@@ -79,10 +79,7 @@ static size_t check_arena(uint32_t a)
 {
     const struct sgc_arena *arena = &sgc_heap.arenas[a];
 
-    sgc_assert(a < sgc_pool.committed);
-    sgc_verify((arena->dirty & ~arena->free) == 0 && arena->home < sgc_heap.homes);
-    sgc_verify(arena->there == SGC_ARENA_PAGES || arena->free >> arena->there == 0);
-    sgc_verify(a >= sgc_pool.lowest || arena->free == 0);
+    sgc_verify(sgc_pool_arena_ok(a));
     for (int sort = 0; sort < SGC_POOL_SORTS; sort++)
         sgc_verify(a >= sgc_pool.home[arena->home].lowest_of[sort] || sgc_pool_pages_of(arena, (enum sgc_pool_sort)sort) == 0);
     for (uint32_t bit = 0; bit < SGC_ARENA_PAGES; bit++)

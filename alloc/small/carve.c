@@ -6,8 +6,8 @@
 #include "alloc/small/small.h"
 
 enum {
-    CARVE_BYTES = 4096,         /* at a time, or one slot, */
-    CARVE_SLOTS = 64,           /* and no more slots than these */
+    CARVE_BYTES = SGC_BOUND_BYTES / 2,  /* at a time, or one slot: the list has room for frees still, */
+    CARVE_SLOTS = 64,                   /* and no more slots than these */
 };
 
 /* Slots of one page, in ascending order. */

@@ -16,6 +16,7 @@
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/finalize/register.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/threads/upper.h"
 
 /* ---- wrong addresses ---- */
@@ -182,6 +183,8 @@ static bool fits_slot(const struct sgc_object *o, size_t with_end)
     return with_end <= o->bytes && (with_end > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
 }
 
+/* Growth in place leaves nothing dead behind, so it begins no collection; where the span may not
+ * grow, the caller allocates another object as usual. */
 static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, size_t size, size_t with_end)
 {
     size_t bytes = sgc_round_up(with_end, SGC_GRANULE);
@@ -195,6 +198,8 @@ static bool resize_span(struct sgc_mutator *self, const struct sgc_object *o, si
         return false;
     sgc_assert(sgc_span_bytes(o->page) == bytes);
     zero_tail(o, size, bytes < o->bytes ? bytes : o->bytes);
+    if (bytes > o->bytes)
+        sgc_heap_watch(self);
     if (sgc_kind_uncollectable(o->kind))
         sgc_api_count_uncollectable((intptr_t)(bytes - o->bytes));
     return true;

@@ -74,10 +74,13 @@ static void free_code(void) { free(hidden((void *)(uintptr_t)free_code)); }
 static void free_mapped(void) { free(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); }
 static void free_number(void) { free((void *)(uintptr_t)0x10); }
 static void realloc_freed(void) { void *volatile p = malloc(SMALL); free(p); many[0] = realloc(p, 100); }
+static void realloc_freed_fits(void) { void *volatile p = malloc(SMALL); free(p); many[0] = realloc(p, SMALL - 1); }
+static void realloc_elsewhere(void) { void *volatile p = malloc(SMALL); free_elsewhere(p); many[0] = realloc(p, SMALL - 1); }
 static void realloc_inside(void) { many[0] = realloc(inside(malloc(SMALL), 16), 100); }
 static void realloc_stack(void) { int local[16]; many[0] = realloc(hidden(local), 100); }
 static void reallocarray_freed(void) { void *volatile p = malloc(SMALL); free(p); many[0] = reallocarray(p, 10, 10); }
 static void usable_freed(void) { void *volatile p = malloc(SMALL); free(p); in_data[0] = (int)malloc_usable_size(p); }
+static void usable_remote(void) { void *volatile p = malloc(SMALL); free_elsewhere(p); in_data[0] = malloc_usable_size(p) > 0; }
 static void usable_inside(void) { in_data[0] = (int)malloc_usable_size(inside(malloc(SMALL), 16)); }
 
 static const struct { const char *name, *function; void (*try)(void); } cases[] = {
@@ -97,10 +100,13 @@ static const struct { const char *name, *function; void (*try)(void); } cases[] 
     { "mapped", "free", free_mapped },
     { "number", "free", free_number },
     { "realloc-freed", "realloc", realloc_freed },
+    { "realloc-freed-fits", "realloc", realloc_freed_fits },
+    { "realloc-elsewhere", "realloc", realloc_elsewhere },
     { "realloc-inside", "realloc", realloc_inside },
     { "realloc-stack", "realloc", realloc_stack },
     { "reallocarray-freed", "reallocarray", reallocarray_freed },
     { "usable-freed", "malloc_usable_size", usable_freed },
+    { "usable-elsewhere", "malloc_usable_size", usable_remote },
     { "usable-inside", "malloc_usable_size", usable_inside },
 };
 

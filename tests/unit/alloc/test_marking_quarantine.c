@@ -190,9 +190,41 @@ static void test_shrink(void)
     empty("resized spans");
 }
 
+static const char *in_hands;            /* begins with this page */
+
+/* A thread under a guard stands still where it has made a page a tail. */
+static void begin_at_tail(void)
+{
+    if (state_of(in_hands) != SGC_PAGE_SPAN_TAIL)
+        return;
+    sgc_section_hooks.seam = NULL;
+    heap_marking_begin();
+}
+
+static void test_grow(void)
+{
+    char *a = span(5, KIND);
+    uint32_t page = heap_page(a);
+
+    sgc_span_resize(self, page, 2 * SGC_PAGE);
+    in_hands = a + 2 * SGC_PAGE;
+    heap_marking_begin();
+    heap_set_mark(a);
+    tap_ok(!sgc_span_resize(self, page, 3 * SGC_PAGE) && heap_in_use() == 2 && state_of(in_hands) == SGC_PAGE_FREE,
+           "a span takes no more pages while a mark goes on");
+    heap_marking_end();
+    sgc_section_hooks.seam = begin_at_tail;
+    tap_ok(!sgc_span_resize(self, page, 3 * SGC_PAGE) && sgc_heap_is_marking() && heap_in_use() == 2 &&
+           state_of(in_hands) == SGC_PAGE_FREE, "nor keeps those that are in hand when it begins");
+    heap_set_mark(a);
+    heap_marking_end();
+    sgc_heap_check();
+    tap_ok(sgc_span_resize(self, page, 3 * SGC_PAGE) && heap_in_use() == 3 && heap_allocated(a), "afterwards it grows");
+    empty("grown spans");
+}
+
 /* ---- in a thread's hands when the mark begins ---- */
 
-static const char *in_hands;            /* begins with this page */
 static uint32_t reserved_from;
 
 /* A thread under a guard stands still where it has just let the lock go. */
@@ -289,6 +321,6 @@ int main(void)
         tap_bail("no heap");
     cache = sgc_self = heap_cache();
     self = &cache->section;
-    return tap_all(test_pages, test_orphans, test_span_freed, test_spare, test_spares_kept, test_shrink,
+    return tap_all(test_pages, test_orphans, test_span_freed, test_spare, test_spares_kept, test_shrink, test_grow,
                    test_hands);
 }

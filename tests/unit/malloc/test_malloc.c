@@ -6,6 +6,7 @@
  * one, too.  Checks from outside are those of tests/malloc.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "alloc/pages/pool.h"
@@ -148,15 +149,22 @@ static void test_alignments(void)
     size_t asked = 0, given = 0;
     int wrong = 0;
 
-    for (size_t align = 32; align <= 512; align *= 2)
+    for (size_t align = 32; align <= 512; align *= 2) {
+        double times = 0;
+        int count = 0;
+
         for (size_t bytes = 16; bytes <= 8192; bytes += 16) {
             void *block = sgc_aligned_alloc(align, bytes);
 
             wrong += block == NULL || (uintptr_t)block % align != 0;
             asked += bytes;
             given += sgc_malloc_usable_size(block);
+            times += bytes >= align ? (double)sgc_malloc_usable_size(block) / (double)bytes : 0;
+            count += bytes >= align;
             sgc_free(block);
         }
+        tap_ok(times / count <= 1.1, "aligned to %zu, blocks take %.3f times the request on average", align, times / count);
+    }
     for (size_t align = 1024; align <= 1 << 20; align *= 2) {
         void *block = sgc_memalign(align - 1, 100);
 
@@ -183,6 +191,75 @@ static void test_resizing(void)
     memset(large, 5, 300000);
     tap_ok(sgc_realloc(large, 100000) == large && sgc_malloc_usable_size(large) == 100000, "which shrinks in place");
     tap_ok(sgc_realloc(large, 0) == NULL && !is_block(large), "to nothing it is freed");
+    tap_ok(heap_is_right(), "and the heap is right");
+}
+
+/* Of each size: in place from half of the slot on and up to its end. */
+static void test_in_place(void)
+{
+    int wrong = 0, moved = 0;
+
+    for (size_t bytes = 1; bytes <= 21000; bytes += 1 + bytes / 9) {
+        char *block = sgc_malloc(bytes);
+        size_t has = sgc_malloc_usable_size(block), least = has > 32 ? has / 2 : 0;
+        struct sgc_object o;
+
+        wrong += sgc_realloc(block, has) != block || sgc_realloc(block, least + 1) != block ||
+                 !sgc_object_find((uintptr_t)block, &o) || o.bytes != has;
+        *block = 7;
+        for (int grows = 0; grows < 2; grows++) {
+            char *other = sgc_realloc(block, grows ? sgc_malloc_usable_size(block) + 1 : has / 2);
+
+            moved += other != block;
+            wrong += *other != 7 || (other == block && (grows || has > 32));
+            block = other;
+        }
+        sgc_free(block);
+    }
+    tap_ok(wrong == 0 && moved > 50, "a block moves when its slot is too small, or more than half of it would be wasted");
+}
+
+static void *allocate_here(void *bytes)
+{
+    return sgc_malloc(*(size_t *)bytes);
+}
+
+static void test_others_block(void)
+{
+    size_t bytes = 100;
+    pthread_t thread;
+    void *block;
+
+    if (pthread_create(&thread, NULL, allocate_here, &bytes) != 0 || pthread_join(thread, &block) != 0)
+        tap_bail("no thread");
+    tap_ok(sgc_malloc_usable_size(block) == 112 && sgc_realloc(block, 112) == block && is_block(block),
+           "another thread's block has its size, and is resized in place");
+    sgc_free(block);
+    tap_ok(!is_block(block) && heap_is_right(), "and freed");
+}
+
+/* How many bytes are copied, while small blocks are allocated beside it, an eighth as much. */
+static void test_growing(void)
+{
+    enum { MEGABYTE = 1 << 20, MOST = 256 };
+    char *block = NULL;
+    size_t copied = 0;
+    int n;
+
+    for (n = 0; n < MOST; n++) {
+        char *grown = sgc_realloc(block, (size_t)(n + 1) * MEGABYTE);
+
+        copied += n != 0 && grown != block ? (size_t)n * MEGABYTE : 0;
+        block = grown;
+        block[(size_t)n * MEGABYTE] = (char)n;
+        for (int i = 0; i < MANY; i++)
+            many[i] = n % 10 == 0 ? sgc_malloc(400) : many[i];
+    }
+    for (n = 0; n < MOST && block[(size_t)n * MEGABYTE] == (char)n; n++)
+        continue;
+    tap_ok(n == MOST && copied <= (size_t)MOST * MEGABYTE / 4,
+           "a block that grows to 256 MB by steps of one keeps what it has, and copies %zu MB", copied >> 20);
+    sgc_free(block);
     tap_ok(heap_is_right(), "and the heap is right");
 }
 
@@ -330,5 +407,6 @@ static void test_turn(void)
 int main(void)
 {
     return tap_all(test_burst, test_teeth, test_order, test_bits, test_random, test_sizes, test_alignments, test_resizing,
-                   test_zeroed, test_refusals, test_operators, test_figures, test_turn);
+                   test_in_place, test_others_block, test_growing, test_zeroed, test_refusals, test_operators, test_figures,
+                   test_turn);
 }

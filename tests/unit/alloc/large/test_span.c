@@ -3,8 +3,11 @@
  * alloc/large/span.c: large objects: one step from any address to the first page, zeroing, alignment,
  * resizing, freeing, sweeping.
  *
- * Also: alloc/new_objects.c.
+ * Also: alloc/large/span_resize.c, alloc/new_objects.c.
  */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tests/lib/heap.h"
 
 static struct sgc_cache *cache;
@@ -100,13 +103,116 @@ static void test_resize(void)
     tap_ok(sgc_object_find((uintptr_t)object + 2 * SGC_PAGE + 111, &o) && o.bytes == 2 * SGC_PAGE + 112 &&
            !sgc_object_find((uintptr_t)object + 2 * SGC_PAGE + 112, &o), "its end moves (in granules)");
     sgc_heap_check();
-    tap_ok(!sgc_span_resize(self, first, 3 * SGC_PAGE + 1) && sgc_object_find((uintptr_t)object, &o) &&
-           o.bytes == 2 * SGC_PAGE + 112, "it does not grow beyond its pages");
+    tap_ok(!sgc_span_resize(self, first, (size_t)1 << 40) && sgc_object_find((uintptr_t)object, &o) &&
+           o.bytes == 2 * SGC_PAGE + 112, "it does not grow beyond the heap");
     tap_ok(sgc_span_resize(self, first, 3 * SGC_PAGE) && heap_zero(object + 2 * SGC_PAGE + 112, SGC_PAGE - 112) &&
            object[2 * SGC_PAGE + 111] == (char)0xa5, "within them it does; what is gained is zero, the rest as it was");
     tap_ok(sgc_span_resize(self, first, 1) && state_of(first) == SGC_PAGE_SPAN && state_of(first + 1) == SGC_PAGE_FREE,
            "one byte keeps one page");
     tap_ok(sgc_span_free(self, first), "and can be freed");
+    sgc_heap_check();
+}
+
+/* Pages behind it that have contents, a neighbour in the sixth. */
+static void test_grow(void)
+{
+    char *object = alloc(8 * SGC_PAGE, SGC_KIND_CONSERVATIVE), *neighbour = object + 5 * SGC_PAGE;
+    uint32_t first = heap_page(object);
+    size_t in_use;
+    struct sgc_object o;
+    bool zero;
+
+    memset(object, 0xa5, 8 * SGC_PAGE);
+    sgc_span_resize(self, first, 2 * SGC_PAGE - 32);
+    if (!sgc_pool_take_at(first + 5, 1, self, &zero))
+        tap_bail("a page that has gone back cannot be had");
+    memset(neighbour, 0x77, SGC_PAGE);
+    in_use = sgc_pool_in_use_bytes();
+    tap_ok(sgc_span_resize(self, first, 5 * SGC_PAGE) && sgc_pool_in_use_bytes() == in_use + 3 * SGC_PAGE &&
+           state_of(first + 4) == SGC_PAGE_SPAN_TAIL && state_of(first + 5) == SGC_PAGE_FREE, "a span grows into free pages");
+    tap_ok(heap_filled(object, 2 * SGC_PAGE - 32, 0xa5) && heap_zero(object + 2 * SGC_PAGE - 32, 3 * SGC_PAGE + 32),
+           "what is gained is zero, the rest as it was");
+    tap_ok(sgc_object_find((uintptr_t)object + 5 * SGC_PAGE - 1, &o) && o.start == (uintptr_t)object,
+           "its last byte leads to it");
+    memset(object, 0xa5, 5 * SGC_PAGE);
+    tap_ok(!sgc_span_resize(self, first, 5 * SGC_PAGE + 1) && sgc_span_bytes(first) == 5 * SGC_PAGE &&
+           sgc_pool_in_use_bytes() == in_use + 3 * SGC_PAGE, "not where a page is in use");
+    tap_ok(heap_filled(neighbour, SGC_PAGE, 0x77) && heap_filled(object, 5 * SGC_PAGE, 0xa5), "both keep what they have");
+    sgc_heap_check();
+    sgc_pool_give(first + 5, 1, self);
+    tap_ok(sgc_span_resize(self, first, 8 * SGC_PAGE) && heap_zero(neighbour, 3 * SGC_PAGE), "unless that is given back");
+    sgc_heap_check();
+    tap_ok(sgc_span_free(self, first) && sgc_pool_in_use_bytes() == in_use - 3 * SGC_PAGE &&
+           state_of(first + 7) == SGC_PAGE_FREE, "freed, all of it goes back");
+}
+
+/* ---- resizing: a fork ---- */
+
+static uint32_t growing;                /* from two pages to five */
+
+static bool only_two_pages(void)
+{
+    sgc_pool_after_fork();
+    sgc_pool_take_back_lost();
+    sgc_heap_check();
+    return sgc_span_bytes(growing) == 2 * SGC_PAGE && state_of(growing + 1) == SGC_PAGE_SPAN_TAIL &&
+           state_of(growing + 2) == SGC_PAGE_FREE && state_of(growing + 4) == SGC_PAGE_FREE;
+}
+
+/* Another thread forks where this one has made its new pages tails, and does not count them yet. */
+static void fork_at_tail(void)
+{
+    int status;
+    pid_t pid;
+
+    if (state_of(growing + 4) != SGC_PAGE_SPAN_TAIL)
+        return;
+    sgc_section_hooks.seam = NULL;
+    pid = fork();
+    if (pid == 0)
+        _exit(only_two_pages() ? 0 : 1);
+    tap_ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
+           "a fork beside a span that grows takes back what is in hand");
+}
+
+static void test_grow_fork(void)
+{
+    growing = heap_page(alloc(8 * SGC_PAGE, SGC_KIND_POINTER_FREE));
+    sgc_span_resize(self, growing, 2 * SGC_PAGE);
+    sgc_section_hooks.seam = fork_at_tail;
+    tap_ok(sgc_span_resize(self, growing, 5 * SGC_PAGE) && sgc_section_hooks.seam == NULL, "which goes on growing");
+    sgc_heap_check();
+    sgc_span_free(self, growing);
+}
+
+/* ---- resizing: into new memory ---- */
+
+/* Step by step through arenas that were never used, for which the heap has to grow, and which nobody has
+ * to zero. */
+static void test_grow_far(void)
+{
+    enum { STEP = 1 << 20, MOST = 400 };
+    static const uint32_t kinds[] = { SGC_KIND_POINTER_FREE, SGC_KIND_CONSERVATIVE };
+    size_t in_use = sgc_pool_in_use_bytes();
+
+    for (int k = 0; k < 2; k++) {
+        char *object = alloc(STEP, kinds[k]);
+        uint32_t first = heap_page(object);
+        int moved = 0;
+
+        for (size_t n = 2; n <= MOST; n++)
+            moved += !sgc_span_resize(self, first, n * STEP);
+        tap_ok(moved == 0 && sgc_span_bytes(first) == (size_t)MOST * STEP, "a span of %u MB by steps of one moves %d times",
+               MOST, moved);
+        sgc_heap_check();
+        sgc_pool_set_limit(sgc_pool_in_use_bytes() + SGC_PAGE);
+        tap_ok(!sgc_span_resize(self, first, (size_t)MOST * STEP + SGC_PAGE + 1), "nor is the heap's limit exceeded");
+        sgc_pool_set_limit(0);
+        sgc_span_free(self, first);
+        while (sgc_pool_used_bytes() != 0)
+            sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
+    }
+    tap_ok(sgc_pool_in_use_bytes() == in_use, "it goes back as a whole");
     sgc_heap_check();
 }
 
@@ -194,7 +300,9 @@ static void test_random(void)
         if (model[i].object != NULL) {
             wrong += model[i].object[0] != model[i].fill || model[i].object[model[i].bytes - 1] != model[i].fill;
             if (heap_random(&seed, 2) && sgc_span_resize(self, heap_page(model[i].object), bytes)) {
-                model[i].bytes = bytes < model[i].bytes ? bytes : model[i].bytes;
+                wrong += bytes > sgc_round_up(model[i].bytes, SGC_GRANULE) && model[i].object[bytes - 1] != 0;
+                memset(model[i].object, model[i].fill, bytes);
+                model[i].bytes = bytes;
                 continue;
             }
             wrong += !sgc_span_free(self, heap_page(model[i].object));
@@ -221,6 +329,6 @@ int main(void)
     heap_start((size_t)1 << 30, 0, false);
     cache = sgc_self;
     self = &cache->section;
-    return tap_all(test_lookup, test_zero, test_resize, test_free, test_sweep, test_align, test_uncollectable,
-                   test_random);
+    return tap_all(test_lookup, test_zero, test_resize, test_grow, test_grow_fork, test_grow_far, test_free, test_sweep,
+                   test_align, test_uncollectable, test_random);
 }

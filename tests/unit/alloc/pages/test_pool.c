@@ -23,6 +23,13 @@ static uint32_t take_only(uint32_t count)
     return sgc_pool_take(count, self, &zero);
 }
 
+static bool take_at(uint32_t first, size_t count)
+{
+    bool zero;
+
+    return sgc_pool_take_at(first, count, self, &zero);
+}
+
 static void give(uint32_t first, uint32_t count)
 {
     sgc_pool_give(first, count, self);
@@ -58,6 +65,9 @@ static void test_limit(void)
     tap_ok(take_only(1) == SGC_NO_PAGE, "the eleventh is refused");
     give(first + 9, 1);
     tap_ok(take_only(1) == first + 9, "a page with contents counts once, free or not");
+    tap_ok(!take_at(first + 10, 1), "nor are there more behind them");
+    give(first + 8, 2);
+    tap_ok(take_at(first + 8, 2), "but for those");
     uint32_t committed = sgc_pool.committed;
     give(first, 10);
     tap_ok(take_only(8 * SGC_ARENA_PAGES) == SGC_NO_PAGE && sgc_pool.committed == committed,
@@ -75,8 +85,11 @@ static void test_exhaustion(void)
     tap_ok(take_only(PAGES) == SGC_NO_PAGE && take_only(UINT32_MAX) == SGC_NO_PAGE,
            "more than is reserved is refused");
     tap_ok(sgc_pool.committed == committed, "and commits nothing");
+    tap_ok(take_only(1) == 1 && !take_at(2, all) && !take_at(2, UINT32_MAX) && !take_at(2, SIZE_MAX) &&
+           sgc_pool.committed == committed, "nor does it lie behind a page");
+    give(1, 1);
     tap_ok(take_only(all) == 1 && sgc_pool.committed == ARENAS, "every page but the first can be had at once");
-    tap_ok(take_only(1) == SGC_NO_PAGE, "then there is none");
+    tap_ok(take_only(1) == SGC_NO_PAGE && !take_at(all + 1, 1), "then there is none");
     tap_ok(!sgc_pool_expand(1, self), "nor can the heap be expanded");
     give(1, all);
     sgc_pool_check();
@@ -117,6 +130,26 @@ static bool model_take(uint32_t count, struct run *run)
     return got == want && (got == SGC_NO_PAGE || zero == clean);
 }
 
+/* The pages behind a run are taken exactly if all of them are free. */
+static bool model_extend(struct run *run, uint32_t more)
+{
+    uint32_t first = run->first + run->count;
+    bool zero = false, clean = true, free = first + more <= PAGES;
+
+    for (uint32_t page = first; free && page < first + more; page++) {
+        free = !used[page];
+        clean = clean && !dirty[page];
+    }
+    if (sgc_pool_take_at(first, more, self, &zero) != free)
+        return false;
+    if (!free)
+        return true;
+    memset(used + first, 1, more);
+    memset(dirty + first, 1, more);
+    run->count += more;
+    return zero == clean;
+}
+
 static void model_give(const struct run *run)
 {
     if (run->count == 0)
@@ -150,7 +183,7 @@ static void test_model(void)
 {
     struct run runs[64] = { { 0, 0 } };
     uint64_t seed = 11;
-    int wrong = 0, refused = 0;
+    int wrong = 0, refused = 0, behind = 0, not_behind = 0;
 
     model_begin();
     for (int step = 0; step < 4000; step++) {
@@ -160,6 +193,11 @@ static void test_model(void)
         model_give(run);
         wrong += !model_take(count, run);
         refused += run->count == 0;
+        if (run->count != 0 && heap_random(&seed, 3) == 0) {
+            count = run->count;
+            wrong += !model_extend(run, 1 + heap_random(&seed, 100));
+            *(run->count == count ? &not_behind : &behind) += 1;
+        }
         if (heap_random(&seed, 500) == 0 && sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self) == UINT64_MAX)
             for (uint32_t page = 0; page < PAGES; page++)
                 dirty[page] = used[page];
@@ -167,6 +205,8 @@ static void test_model(void)
     }
     tap_ok(wrong == 0, "4000 random steps: first fit, zero and counts are the model's (%d are not)", wrong);
     tap_ok(refused > 0, "and at times there was no run (%d)", refused);
+    tap_ok(behind > 100 && not_behind > 100, "runs get the pages behind them, if these are free (%d times, %d not)", behind,
+           not_behind);
     for (int i = 0; i < 64; i++)
         model_give(&runs[i]);
     memset(used, 0, sizeof used);
@@ -260,6 +300,8 @@ static void *take_and_give(void *arg)
             sgc_pool_give(held[i].first, held[i].count, &cache->section);
         held[i].first = sgc_pool_take(count, &cache->section, &zero);
         held[i].count = held[i].first == SGC_NO_PAGE ? 0 : count;
+        if (held[i].count != 0 && sgc_pool_take_at(held[i].first + count, 1 + (size_t)step % 70, &cache->section, &zero))
+            held[i].count += 1 + (uint32_t)step % 70;
         stamp[i] = (uint64_t)cache->id << 32 | (uint32_t)step;
         for (uint32_t page = 0; page < held[i].count; page++)
             *(uint64_t *)sgc_page_start(held[i].first + page) = stamp[i];
