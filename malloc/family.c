@@ -47,15 +47,15 @@ void *sgc_calloc(size_t count, size_t bytes)
 
 /* ---- other sizes ---- */
 
-/* Bytes of the small block that begins there, whoever allocated it; 0: there is none.  Pages
- * without small blocks have no bits, so the bit alone tells. */
+/* Bytes of the small block that begins there, whoever allocated it; 0: there is none, or blocks are
+ * checked.  Pages without small blocks have no bits, so the bit alone tells. */
 __attribute__((always_inline))
 static inline size_t small_bytes(const void *block)
 {
     size_t granule = sgc_exact_granule(block);
     const struct sgc_page *d;
 
-    if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0) ||
+    if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0) || __builtin_expect(sgc_checks(), 0) ||
         __builtin_expect((sgc_aw_load(sgc_slot_word(granule)) & sgc_bit_mask(granule)) == 0, 0))
         return 0;
     d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
@@ -96,7 +96,7 @@ static void *resize_slowly(void *block, size_t bytes, const char *function)
     }
     if (!sgc_block_find(block, function, &o))
         return NULL;
-    sgc_assert(sgc_object_ok(&o) && !serves(small_bytes(block), bytes));
+    sgc_assert(o.start == (uintptr_t)block && !serves(small_bytes(block), bytes));
     return o.span && sgc_block_resize_span(&o, bytes) ? block : move(block, &o, bytes, function);
 }
 
@@ -191,18 +191,17 @@ void *sgc_pvalloc(size_t bytes)
     return sgc_block_new_aligned(bytes == 0 ? page : sgc_round_up(bytes, page), page);
 }
 
-/* ---- with sizes: programs that work have wrong ones, so these are no more than free ---- */
+/* ---- with sizes: programs that work pass wrong ones, so only level 2 compares them ---- */
 
 void sgc_free_sized(void *block, size_t bytes)
 {
-    (void)bytes;
-    sgc_block_free(block, "free_sized");
+    sgc_block_free_sized(block, bytes, "free_sized");
 }
 
 void sgc_free_aligned_sized(void *block, size_t align, size_t bytes)
 {
-    (void)align, (void)bytes;
-    sgc_block_free(block, "free_aligned_sized");
+    (void)align;
+    sgc_block_free_sized(block, bytes, "free_aligned_sized");
 }
 
 /* ---- the C library's own names, which programs use to avoid a look for the next malloc ---- */

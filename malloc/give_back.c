@@ -7,6 +7,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/release.h"
 #include "alloc/small/orphan.h"
+#include "malloc/options.h"
 #include "platform/platform.h"
 
 enum {
@@ -14,10 +15,15 @@ enum {
     ORPHANS_STEP = 256,                             /* swept at a time */
 };
 static const size_t KEPT_MIN = (size_t)8 << 20;
+static const uint64_t TICK_NS = 10000000;           /* between two looks for an arena that is due */
+
 /* A page that nobody has taken again in that time was kept too long; one that somebody has was
  * given back too early. */
-static const uint64_t DECAY_NS = 500000000;
-static const uint64_t TICK_NS = 10000000;           /* between two looks for an arena that is due */
+static uint64_t decay_ns(void)
+{
+    sgc_assert(sgc_malloc_options.decay_ms >= 0);
+    return (uint64_t)sgc_malloc_options.decay_ms * 1000000;
+}
 
 static SGC_STATE struct {
     sgc_a32_t busy;
@@ -48,7 +54,7 @@ static void learn(uint64_t now)
     size_t heap = sgc_pool_heap_bytes(), grown = heap > rhythm.left ? heap - rhythm.left : 0;
     size_t extra = sgc_aw_load(&rhythm.extra), again = smaller(grown, rhythm.discarded);
 
-    if (now - rhythm.last >= DECAY_NS) {
+    if (now - rhythm.last >= decay_ns()) {
         extra /= 2;
         rhythm.discarded = 0;
     } else {
@@ -97,7 +103,7 @@ static void discard_old(uint64_t now, struct sgc_section *self)
 
     sgc_assert(sgc_a32_load(&rhythm.busy) == 1);
     sgc_aw_store(&rhythm.ticked, now);
-    sgc_pool_decay_next(now, DECAY_NS, &rhythm.arena, self);
+    sgc_pool_decay_next(now, decay_ns(), &rhythm.arena, self);
     old = sgc_aw_load(&sgc_pool.returned) - returned;
     sgc_aw_store(&rhythm.extra, extra - smaller(extra, old));
 }
@@ -108,7 +114,7 @@ void sgc_give_back(struct sgc_cache *cache)
     uint64_t now;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (used == 0)
+    if (used == 0 || sgc_malloc_options.decay_ms < 0)
         return;
     now = sgc_clock_coarse_ns();
     if ((used <= bound() && now < sgc_aw_load(&rhythm.ticked) + TICK_NS) || !sgc_a32_cas(&rhythm.busy, 0, 1))

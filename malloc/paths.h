@@ -9,6 +9,7 @@
 #define SGC_MALLOC_PATHS_H
 
 #include "alloc/small/small.h"
+#include "malloc/checked.h"
 #include "malloc/slow.h"
 
 /* A block of at least `bytes`; NULL: ENOMEM is said.  Each way out is a return or a jump. */
@@ -27,16 +28,22 @@ static inline void *sgc_block_new(size_t bytes)
     return sgc_bin_pop(bin);
 }
 
-/* NULL is no block, and outside the heap. */
+/* The size is compared by the slow path alone.  NULL is no block, and outside the heap. */
 __attribute__((always_inline))
-static inline void sgc_block_free(void *block, const char *function)
+static inline void sgc_block_free_sized(void *block, size_t bytes, const char *function)
 {
     struct sgc_cache *cache = sgc_fast_cache;
     size_t granule = sgc_exact_granule(block);
 
     if (__builtin_expect(granule >= sgc_aw_load(&sgc_heap.granules), 0) ||
         __builtin_expect(sgc_free_in_section(cache, block, granule) != SGC_FREE_STEP_DONE, 0))
-        sgc_block_free_slowly(block, function);
+        sgc_block_free_slowly(block, bytes, function);
+}
+
+__attribute__((always_inline))
+static inline void sgc_block_free(void *block, const char *function)
+{
+    sgc_block_free_sized(block, SGC_ANY_SIZE, function);
 }
 
 #endif

@@ -9,10 +9,12 @@
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/new_objects.h"
+#include "malloc/checked.h"
 #include "malloc/give_back.h"
+#include "malloc/harden.h"
 #include "malloc/start.h"
+#include "malloc/threads.h"
 #include "platform/platform.h"
-#include "platform/report.h"
 
 enum {
     ZERO_BY_SPAN = SGC_SMALL_MAX,       /* bytes above which the span knows whether it reads as zero */
@@ -40,7 +42,8 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
     if (bytes <= PTRDIFF_MAX - SGC_PAGE && align <= PTRDIFF_MAX / 2) {
         turn = sgc_turn_begin();
         if (turn.cache != NULL)
-            block = from_heap(turn.cache, bytes != 0 ? bytes : 1, align, zeroed);
+            block = sgc_checks() ? sgc_checked_new(turn.cache, bytes, align) :
+                                   from_heap(turn.cache, bytes != 0 ? bytes : 1, align, zeroed);
         sgc_turn_end(&turn);
     }
     sgc_assert((uintptr_t)block % align == 0);
@@ -51,7 +54,9 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
 
 void *sgc_block_new_slowly(size_t bytes)
 {
-    return new_block(bytes, SGC_GRANULE, false);
+    void *block = sgc_checks() && sgc_self != NULL ? sgc_checked_try(sgc_self, bytes) : NULL;
+
+    return block != NULL ? block : new_block(bytes, SGC_GRANULE, false);
 }
 
 /* Before there is a cache all classes lead to a bin that is empty. */
@@ -100,48 +105,6 @@ void *sgc_block_new_zeroed(size_t bytes)
     return block;
 }
 
-/* ---- wrong frees: the heap knows of each address what lies there ---- */
-
-static _Noreturn void tell_outside(const char *function, const void *address)
-{
-    sgc_fatal("%s(%p): no block of this malloc lies there; it is another malloc's, a variable, or the stack. A module that was "
-              "loaded with RTLD_DEEPBIND has the C library's malloc: load it without", function, address);
-}
-
-static _Noreturn void tell_freed(const char *function, const void *address, const struct sgc_object *o)
-{
-    sgc_fatal("%s(%p): the block of %zu bytes there has been freed already, or was never handed out; free it once",
-              function, address, o->bytes);
-}
-
-static _Noreturn void tell_inside(const char *function, const void *address, const struct sgc_object *o)
-{
-    const char *is = sgc_object_allocated(o) ? "the middle of a block" : "the middle of what is no block";
-
-    sgc_fatal("%s(%p): %s, %zu bytes behind its beginning; pass the address that malloc has returned",
-              function, address, is, (size_t)((uintptr_t)address - o->start));
-}
-
-/* Ends the program with the function's name, the address, and what lies there.  An address outside
- * the heap is passed over until the constructors run: ld.so may give back what it had before. */
-__attribute__((cold, noinline))
-static void tell_wrong(const char *function, const void *address)
-{
-    struct sgc_object o;
-
-    if (!sgc_heap_contains((uintptr_t)address)) {
-        if (sgc_malloc_reached())
-            tell_outside(function, address);
-        return;
-    }
-    if (!sgc_object_slot((uintptr_t)address, &o))
-        sgc_fatal("%s(%p): there is no block; it has been freed, or was never handed out. Free a block once",
-                  function, address);
-    if (o.start == (uintptr_t)address)
-        tell_freed(function, address, &o);
-    tell_inside(function, address, &o);
-}
-
 /* ---- blocks that there are ---- */
 
 static bool free_block(void *block)
@@ -157,26 +120,64 @@ static bool free_block(void *block)
     return freed;
 }
 
-void sgc_block_free_slowly(void *block, const char *function)
+__attribute__((noinline))
+static void free_unchecked(void *block, const char *function)
 {
     int saved = errno;
 
+    sgc_assert(block != NULL && function != NULL);
+    if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
+        sgc_tell_wrong(function, block);
+    errno = saved;
+}
+
+/* A block that has waited may be freed in its place.  By a thread that has a cache without a
+ * turn. */
+__attribute__((noinline))
+static void free_checked(void *block, size_t bytes, const char *function)
+{
+    struct sgc_turn turn;
+
+    sgc_assert(block != NULL && sgc_checks());
+    if (sgc_self != NULL) {
+        sgc_threads_settle();
+        block = sgc_checked_free(sgc_self, block, bytes, function);
+    } else {
+        turn = sgc_turn_begin();
+        block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;
+        sgc_turn_end(&turn);
+    }
+    if (block != NULL)
+        free_unchecked(block, function);
+}
+
+void sgc_block_free_slowly(void *block, size_t bytes, const char *function)
+{
     sgc_assert(function != NULL);
     if (block == NULL)
         return;
-    if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
-        tell_wrong(function, block);
-    errno = saved;
+    if (sgc_checks())
+        free_checked(block, bytes, function);
+    else
+        free_unchecked(block, function);
 }
 
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object)
 {
+    bool found;
+
     sgc_assert(block != NULL && function != NULL);
-    if (sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
-        object->start == (uintptr_t)block)
-        return true;
-    tell_wrong(function, block);
-    return false;
+    if (sgc_checks()) {
+        found = sgc_checked_find(block, function, object);
+    } else {
+        found = sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
+                object->start == (uintptr_t)block;
+        if (!found)
+            sgc_tell_wrong(function, block);
+    }
+    if (!found)
+        errno = EINVAL;
+    return found;
 }
 
 bool sgc_block_resize_span(const struct sgc_object *o, size_t bytes)
@@ -185,7 +186,7 @@ bool sgc_block_resize_span(const struct sgc_object *o, size_t bytes)
     bool done;
 
     sgc_assert(o->span && sgc_object_ok(o) && bytes != 0);
-    if (bytes <= SGC_SMALL_MAX || bytes > PTRDIFF_MAX - SGC_PAGE)
+    if (bytes <= SGC_SMALL_MAX || bytes > PTRDIFF_MAX - SGC_PAGE || sgc_checks())
         return false;
     turn = sgc_turn_begin();
     done = turn.cache != NULL && sgc_span_resize(&turn.cache->section, o->page, bytes);

@@ -6,6 +6,8 @@
 #include <limits.h>
 
 #include "alloc/whole_heap.h"
+#include "malloc/checked.h"
+#include "malloc/harden.h"
 #include "malloc/threads.h"
 #include "platform/platform.h"
 
@@ -14,20 +16,24 @@ enum { SPARE_PAGES = 16 };      /* a thread keeps up to 1 MB in spans that it ha
 enum { IDLE, BUSY, WATCHING, DONE, FAILED };
 
 SGC_STATE static sgc_a32_t state;
-SGC_STATE static sgc_a32_t reached;
 static _Thread_local bool starting __attribute__((tls_model("initial-exec")));     /* the calling thread is at it */
 
 static bool start_heap(void)
 {
     const struct sgc_heap_config config = {
         .spare_pages = SPARE_PAGES,
-        .huge_pages = SGC_HUGE_OFF,
+        .huge_pages = (enum sgc_huge_pages)sgc_malloc_options.huge_pages,
+        .reserve = sgc_malloc_options.reserve,
         .page_rule = { .policy = SGC_POLICY_LPS, .k = SGC_K_ONE },
         .numa = SGC_NUMA_OFF,
     };
 
     sgc_assert(sgc_a32_load(&state) == BUSY);
-    return sgc_heap_init(&config) && sgc_threads_start();
+    if (!sgc_heap_init(&config))
+        return false;
+    if (sgc_checks())
+        sgc_checked_start();
+    return sgc_threads_start();
 }
 
 /* From IDLE to BUSY, waiting for the thread that is at it.  False: there is nothing left to do, or
@@ -69,6 +75,7 @@ static bool start(void)
         return true;
     if (!claim())
         return has_heap();
+    sgc_malloc_options_read();
     started = start_heap();
     sgc_assert(!started || sgc_threads.common != NULL);
     if (started) {
@@ -99,11 +106,6 @@ void sgc_turn_end(const struct sgc_turn *turn)
         sgc_thread_leave_common();
 }
 
-bool sgc_malloc_reached(void)
-{
-    return sgc_a32_load(&reached) != 0;
-}
-
 /* The library's constructor is the first of all (-z initfirst), so the fork handlers are registered
  * before anybody else's, although nobody may have allocated yet. */
 __attribute__((constructor))
@@ -112,5 +114,5 @@ static void reach(void)
     struct sgc_turn turn = sgc_turn_begin();
 
     sgc_turn_end(&turn);
-    sgc_a32_store(&reached, 1);
+    sgc_wrong_frees_start();
 }

@@ -9,8 +9,6 @@
  *             starts it, then WATCHING and DONE,              acquire: a thread that sees DONE, and in WATCHING
  *             or FAILED                                       the starter, has the heap
  *   starter   that thread                         everybody   compared with the reader's own number only
- *   reached   this library's constructor          everybody   relaxed: a stale value lets one foreign
- *                                                             address pass
  */
 #ifndef SGC_MALLOC_START_H
 #define SGC_MALLOC_START_H
@@ -30,8 +28,5 @@ struct sgc_turn {
  * sections. */
 struct sgc_turn sgc_turn_begin(void);
 void sgc_turn_end(const struct sgc_turn *turn);
-
-/* Have the constructors of this library run?  Before, ld.so may free what it has from its own. */
-bool sgc_malloc_reached(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
+#include "malloc/checked.h"
 #include "malloc/give_back.h"
 
 SGC_STATE struct sgc_threads sgc_threads = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
@@ -199,9 +200,11 @@ bool sgc_threads_start(void)
     return true;
 }
 
-/* The C library may allocate to remember the value: the thread has its cache by then. */
+/* The C library may allocate to remember the value: the thread has its cache by then.  For the
+ * common paths it has none where blocks are checked. */
 static void begin(void)
 {
+    struct sgc_cache *none = sgc_fast_cache;
     struct sgc_record *r;
 
     sgc_assert(stage == STAGE_NEW && sgc_self == NULL);
@@ -211,6 +214,8 @@ static void begin(void)
     if (r != NULL && open_record(r)) {
         stage = STAGE_OWN;
         sgc_cache_use(&r->cache);
+        if (sgc_checks())
+            sgc_fast_cache = none;
     }
     busy = false;
     if (stage == STAGE_OWN && sgc_a32_load_acq(&end_key_made) != 0)

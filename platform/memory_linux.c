@@ -130,6 +130,12 @@ bool sgc_mem_commit(void *start, size_t bytes)
     return done;
 }
 
+bool sgc_mem_close(void *start, size_t bytes)
+{
+    sgc_assert((uintptr_t)start % sgc_os_page_size() == 0);
+    return sgc_syscall(SYS_mprotect, (long)start, (long)bytes, PROT_NONE, 0) == 0;
+}
+
 /* Locked OS pages answer EINVAL.  MADV_DONTNEED_LOCKED would drop them, but the program that locked
  * them asked for them never to fault again. */
 bool sgc_mem_discard(void *start, size_t bytes)

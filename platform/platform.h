@@ -51,6 +51,10 @@ void *sgc_mem_reserve(size_t bytes, size_t align);
  * Committed memory goes into core dumps.  [any] */
 bool sgc_mem_commit(void *start, size_t bytes);
 
+/* Makes a part of a committed range inaccessible, with its contents, until sgc_mem_commit.  False:
+ * the system refuses, and nothing is changed.  [any] */
+bool sgc_mem_close(void *start, size_t bytes);
+
 /* Obtains zeroed memory of our own, `bytes` rounded up to OS pages; for sgc_mem_release.  NULL, and
  * nothing is kept, if the system refuses.  [any] */
 void *sgc_mem_obtain(size_t bytes);
@@ -270,6 +274,10 @@ static inline bool sgc_stack_within(const struct sgc_stack_bounds *bounds, uintp
 {
     return bounds != NULL && address >= bounds->low && address < bounds->high;
 }
+
+/* The program's environment, which ends with NULL: `environ`, or, before the C library has set
+ * that, the words behind the program's arguments on the first stack.  NULL: not known.  [any] */
+char *const *sgc_environment(void);
 
 /* The calling thread's own stack.  False if the system does not know.  [outside] */
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds);

@@ -100,6 +100,11 @@ static void test_commit(void)
     tap_ok(sgc_mem_resident(start, bytes) == 100 * page, "and gone");
     tap_ok(start[0] == 1 && start[501 * page] == 1 && all_zero(start + page, 500 * page),
            "it reads as zero, its neighbours as before");
+    no_access = start + 501 * page;
+    tap_ok(sgc_mem_close(start + 501 * page, 2 * page) && run_in_child(touch) == 128 + SIGSEGV,
+           "what is closed cannot be read");
+    tap_ok(start[503 * page] == 1, "what follows can");
+    tap_ok(sgc_mem_commit(start + 501 * page, 2 * page) && start[501 * page] == 1, "it is opened again with its contents");
     sgc_mem_release(start, bytes);
 }
 
