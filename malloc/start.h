@@ -8,7 +8,6 @@
  *   state     IDLE to BUSY by the thread that     everybody   compare-and-swap; the others by release, read with
  *             starts it, then WATCHING and DONE,              acquire: a thread that sees DONE, and in WATCHING
  *             or FAILED                                       the starter, has the heap
- *   starter   that thread                         everybody   compared with the reader's own number only
  */
 #ifndef SGC_MALLOC_START_H
 #define SGC_MALLOC_START_H
