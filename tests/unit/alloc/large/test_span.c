@@ -150,10 +150,12 @@ static void test_sweep(void)
     for (int i = 0; i < N; i++)
         wrong += heap_allocated(all[i]) != (i % 2 == 1);
     tap_ok(wrong == 0, "dead spans are unallocated from the flip on");
-    tap_ok(sgc_pool_in_use_bytes() == before, "their pages come back by sweeping only");
+    if (SGC_TRACES)
+        tap_ok(sgc_pool_in_use_bytes() == before, "their pages come back by sweeping only");
     tap_ok(!sgc_span_free(self, heap_page(all[0])), "a dead one cannot be freed");
     sgc_heap_check();
-    tap_ok(sgc_span_sweep(5, self) && sgc_pool_in_use_bytes() < before, "sweeping goes in steps");
+    tap_ok(sgc_span_sweep(5, self) == SGC_TRACES && sgc_pool_in_use_bytes() < before,
+           SGC_TRACES ? "sweeping goes in steps" : "where no cycle comes there is nothing to sweep");
     while (sgc_span_sweep(5, self))
         continue;
     for (int i = 0; i < N; i++)
@@ -221,6 +223,8 @@ int main(void)
     heap_start((size_t)1 << 30, 0, false);
     cache = sgc_self;
     self = &cache->section;
-    return tap_all(test_lookup, test_zero, test_resize, test_free, test_sweep, test_align, test_uncollectable,
-                   test_random);
+    tap_each(test_lookup, test_zero, test_resize, test_free, test_sweep, test_align);
+    if (SGC_TRACES)
+        tap_each(test_uncollectable);
+    return tap_all(test_random);
 }
