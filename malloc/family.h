@@ -7,8 +7,9 @@
  * All of them: any thread, also before main and after a thread's last destructor; not from a
  * signal handler that may have interrupted one of them.  Out of memory is NULL and ENOMEM.  Sizes
  * above PTRDIFF_MAX are out of memory.  Every block is a multiple of 16 bytes and begins at one;
- * malloc(0) is a block, too.  A block that is none, or is freed already, ends the program with a
- * message.
+ * malloc(0) is a block, too.  Of an address that is no block's, or that of one freed already, the
+ * library writes a message, and the program ends; where it goes on (malloc/harden.h), the call does
+ * nothing, and returns NULL or 0.
  */
 #ifndef SGC_MALLOC_FAMILY_H
 #define SGC_MALLOC_FAMILY_H

@@ -3,11 +3,17 @@
 #include "malloc/give_back.h"
 
 #include "alloc/pages/pool.h"
+#include "malloc/options.h"
 #include "platform/platform.h"
 
 enum { KEPT_SHARE = 8 };                            /* of the pages in use */
 static const size_t KEPT_MIN = (size_t)8 << 20;
-static const uint64_t SOON_NS = 500000000;          /* what is taken again within that was given back too early */
+
+/* Memory that the program takes again within that went back too early. */
+static uint64_t soon_ns(void)
+{
+    return (uint64_t)sgc_malloc_options.decay_ms * 1000000;
+}
 
 static SGC_STATE struct {
     sgc_a32_t busy;
@@ -30,9 +36,9 @@ static void learn(uint64_t now)
     size_t heap = sgc_pool_heap_bytes(), grown = heap > rhythm.left ? heap - rhythm.left : 0;
     size_t extra = sgc_aw_load(&rhythm.extra), limit = sgc_aw_load(&sgc_pool.max_consumed) * SGC_PAGE;
 
-    if (rhythm.discarded == 0 || (now - rhythm.last < SOON_NS && grown < rhythm.discarded / 2))
+    if (rhythm.discarded == 0 || (now - rhythm.last < soon_ns() && grown < rhythm.discarded / 2))
         return;
-    if (now - rhythm.last >= SOON_NS)
+    if (now - rhythm.last >= soon_ns())
         extra /= 2;
     else
         extra = 2 * extra > grown ? 2 * extra : grown;
@@ -74,7 +80,7 @@ static void discard(struct sgc_section *self)
 void sgc_give_back(struct sgc_cache *cache)
 {
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (sgc_pool_used_bytes() <= bound() || !sgc_a32_cas(&rhythm.busy, 0, 1))
+    if (sgc_malloc_options.decay_ms < 0 || sgc_pool_used_bytes() <= bound() || !sgc_a32_cas(&rhythm.busy, 0, 1))
         return;
     discard(&cache->section);
     sgc_a32_store_rel(&rhythm.busy, 0);

@@ -9,6 +9,7 @@
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
 #include "malloc/family.h"
+#include "malloc/options.h"
 #include "malloc/start.h"
 #include "platform/platform.h"
 #include "platform/report.h"
@@ -95,4 +96,11 @@ int sgc_mallopt(int parameter, int value)
 {
     (void)parameter, (void)value;
     return 0;
+}
+
+__attribute__((destructor))
+static void leave(void)
+{
+    if (sgc_malloc_options.stats)
+        sgc_malloc_stats();
 }

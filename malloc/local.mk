@@ -5,8 +5,13 @@ malloc_sources = \
 	malloc/family.h \
 	malloc/give_back.c \
 	malloc/give_back.h \
+	malloc/harden.c \
+	malloc/harden.h \
 	malloc/info.c \
 	malloc/operators.c \
+	malloc/options.c \
+	malloc/options.def \
+	malloc/options.h \
 	malloc/paths.h \
 	malloc/slow.c \
 	malloc/slow.h \
@@ -23,7 +28,7 @@ libsgcheap_la_CPPFLAGS = $(plain_cppflags)
 
 # White-box tests link it, and their malloc is this one, too.
 noinst_LTLIBRARIES += libsgcmallocbody.la
-libsgcmallocbody_la_SOURCES = $(malloc_sources)
+libsgcmallocbody_la_SOURCES = $(malloc_sources) $(options_sources)
 libsgcmallocbody_la_CPPFLAGS = $(plain_cppflags)
 libsgcmallocbody_la_CFLAGS = $(AM_CFLAGS) -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
 libsgcmallocbody_la_LIBADD = libsgcheap.la

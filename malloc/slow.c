@@ -10,8 +10,8 @@
 #include "alloc/large/span.h"
 #include "alloc/new_objects.h"
 #include "malloc/give_back.h"
+#include "malloc/harden.h"
 #include "malloc/start.h"
-#include "platform/report.h"
 
 enum { ZERO_BY_SPAN = SGC_SMALL_MAX };      /* bytes above which the span knows whether it reads as zero */
 
@@ -81,48 +81,6 @@ void *sgc_block_new_zeroed(size_t bytes)
     return block;
 }
 
-/* ---- wrong frees: the heap knows of each address what lies there ---- */
-
-static _Noreturn void tell_outside(const char *function, const void *address)
-{
-    sgc_fatal("%s(%p): no block of this malloc lies there; it is another malloc's, a variable, or the stack. A module that was "
-              "loaded with RTLD_DEEPBIND has the C library's malloc: load it without", function, address);
-}
-
-static _Noreturn void tell_freed(const char *function, const void *address, const struct sgc_object *o)
-{
-    sgc_fatal("%s(%p): the block of %zu bytes there has been freed already, or was never handed out; free it once",
-              function, address, o->bytes);
-}
-
-static _Noreturn void tell_inside(const char *function, const void *address, const struct sgc_object *o)
-{
-    const char *is = sgc_object_allocated(o) ? "the middle of a block" : "the middle of what is no block";
-
-    sgc_fatal("%s(%p): %s, %zu bytes behind its beginning; pass the address that malloc has returned",
-              function, address, is, (size_t)((uintptr_t)address - o->start));
-}
-
-/* Ends the program with the function's name, the address, and what lies there.  An address outside
- * the heap is passed over until the constructors run: ld.so may give back what it had before. */
-__attribute__((cold, noinline))
-static void tell_wrong(const char *function, const void *address)
-{
-    struct sgc_object o;
-
-    if (!sgc_heap_contains((uintptr_t)address)) {
-        if (sgc_malloc_reached())
-            tell_outside(function, address);
-        return;
-    }
-    if (!sgc_object_slot((uintptr_t)address, &o))
-        sgc_fatal("%s(%p): there is no block; it has been freed, or was never handed out. Free a block once",
-                  function, address);
-    if (o.start == (uintptr_t)address)
-        tell_freed(function, address, &o);
-    tell_inside(function, address, &o);
-}
-
 /* ---- blocks that there are ---- */
 
 static bool free_block(void *block)
@@ -146,7 +104,7 @@ void sgc_block_free_slowly(void *block, const char *function)
     if (block == NULL)
         return;
     if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
-        tell_wrong(function, block);
+        sgc_tell_wrong(function, block);
     errno = saved;
 }
 
@@ -156,7 +114,8 @@ bool sgc_block_find(const void *block, const char *function, struct sgc_object *
     if (sgc_heap_contains((uintptr_t)block) && sgc_object_find((uintptr_t)block, object) &&
         object->start == (uintptr_t)block)
         return true;
-    tell_wrong(function, block);
+    sgc_tell_wrong(function, block);
+    errno = EINVAL;
     return false;
 }
 

@@ -23,12 +23,12 @@ void *sgc_block_new_aligned(size_t bytes, size_t align);
 /* All zero. */
 void *sgc_block_new_zeroed(size_t bytes);
 
-/* Frees the block, or ends the program with a message if there is none; `function` is the name
- * for that.  NULL is let pass.  Keeps errno. */
+/* Frees the block, or tells that there is none (malloc/harden.h); `function` is the name for that.
+ * NULL is let pass.  Keeps errno. */
 __attribute__((noinline)) void sgc_block_free_slowly(void *block, const char *function);
 
-/* Finds the block that begins there.  False: there is none, and the program has not ended since its
- * constructors have not run. */
+/* Finds the block that begins there.  False, and EINVAL: there is none, which is told, and the
+ * program goes on. */
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object);
 
 /* Makes the block larger or smaller in place.  False: it has to move. */

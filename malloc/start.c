@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "alloc/whole_heap.h"
+#include "malloc/options.h"
 #include "malloc/threads.h"
 #include "platform/platform.h"
 
@@ -21,7 +22,8 @@ static bool start_heap(void)
 {
     const struct sgc_heap_config config = {
         .spare_pages = SPARE_PAGES,
-        .huge_pages = SGC_HUGE_OFF,
+        .huge_pages = (enum sgc_huge_pages)sgc_malloc_options.huge_pages,
+        .reserve = sgc_malloc_options.reserve,
         .page_rule = { .policy = SGC_POLICY_LPS, .k = SGC_K_ONE },
         .numa = SGC_NUMA_OFF,
     };
@@ -70,6 +72,7 @@ static bool start(void)
         return true;
     if (!claim())
         return has_heap();
+    sgc_malloc_options_read();
     started = start_heap();
     sgc_assert(!started || sgc_threads.common != NULL);
     if (started) {

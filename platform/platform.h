@@ -270,6 +270,10 @@ static inline bool sgc_stack_within(const struct sgc_stack_bounds *bounds, uintp
     return bounds != NULL && address >= bounds->low && address < bounds->high;
 }
 
+/* The program's environment, which ends with NULL: `environ`, or, before the C library has set
+ * that, the words behind the program's arguments on the first stack.  NULL: not known.  [any] */
+char *const *sgc_environment(void);
+
 /* The calling thread's own stack.  False if the system does not know.  [outside] */
 bool sgc_stack_bounds_self(struct sgc_stack_bounds *bounds);
 

@@ -24,6 +24,25 @@
  * arguments and environment above. */
 extern void *__libc_stack_end __attribute__((weak));
 
+enum { ARGC_MAX = 1 << 24 };       /* more do not fit: what is read there is no number of them */
+
+extern char **environ;
+
+/* The number of arguments, the arguments, NULL, the environment, NULL. */
+char *const *sgc_environment(void)
+{
+    char *const *at;
+    size_t arguments;
+
+    if (environ != NULL)
+        return environ;
+    if (&__libc_stack_end == NULL || __libc_stack_end == NULL)
+        return NULL;
+    arguments = *(const size_t *)__libc_stack_end;
+    at = (char *const *)__libc_stack_end + 1;
+    return arguments <= ARGC_MAX && at[arguments] == NULL ? &at[arguments + 1] : NULL;
+}
+
 /*
  * glibc's pthread_getattr_np allocates, and a thread that allocates for the first time is given an
  * arena of 64 MB of address space, which a process under RLIMIT_AS does not have for each thread.

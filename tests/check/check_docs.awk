@@ -15,7 +15,7 @@ function literal(s,   out, c, i) {
 }
 function flush_file(   before, format, rest, line) {
     rest = text; line = 1
-    while (match(rest, /sgc_(warn|error|fatal)\(/)) {
+    while (match(rest, /(sgc_(warn|error|fatal)|SGC_TELL)\(/)) {
         before = substr(rest, 1, RSTART - 1)
         line += gsub(/\n/, "", before)
         rest = substr(rest, RSTART + RLENGTH)

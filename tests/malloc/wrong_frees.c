@@ -2,7 +2,10 @@
 /*
  * wrong_frees CASE: frees, among right frees, what must not be freed; a malloc that notices ends the
  * program.  wrong_frees --list: the cases, each with the function that has to be named.  Exit status
- * 3: it was not noticed.
+ * 3: the program has gone on.
+ *
+ * wrong_frees many: three hundred wrong frees of three sorts.  wrong_frees room MB: whether there is
+ * room for a block so large.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -96,10 +99,34 @@ static const struct { const char *name, *function; void (*try)(void); } cases[] 
 
 enum { CASES = sizeof cases / sizeof *cases };
 
+static int try_many(void)
+{
+    for (int i = 0; i < 100; i++) {
+        free(hidden(in_data));
+        free(inside(many[i], 16));
+        free(many[MANY / 2]);
+    }
+    return 3;
+}
+
+static int try_room(const char *megabytes)
+{
+    void *volatile block = malloc((size_t)atoi(megabytes) << 20);
+
+    puts(block != NULL ? "a block" : "NULL");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 0; i < MANY; i++)
         many[i] = malloc(SMALL);
+    if (argc == 3 && strcmp(argv[1], "room") == 0)
+        return try_room(argv[2]);
+    if (argc == 2 && strcmp(argv[1], "many") == 0) {
+        free(many[MANY / 2]);
+        return try_many();
+    }
     for (int i = 0; i < CASES; i++) {
         if (argc == 2 && strcmp(argv[1], "--list") == 0) {
             printf("%s %s\n", cases[i].name, cases[i].function);

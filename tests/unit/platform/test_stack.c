@@ -354,9 +354,31 @@ static void test_owners(void)
     tap_ok(!hidden.ours && !hidden.gone, "beyond code without unwind tables nothing is known");
 }
 
+/* ---- the environment -------------------------------------------------------------------------------------- */
+
+extern char **environ;
+
+static void test_environment(void)
+{
+    char **before = environ;
+    char *other[] = { "SGC_NAME=1", NULL };
+    char *const *found;
+
+    tap_ok(sgc_environment() == environ, "the environment is the program's");
+    environ = other;
+    tap_ok(sgc_environment() == other, "also when the program has made another one");
+    environ = NULL;
+    found = sgc_environment();
+    environ = before;
+    if (found == NULL)
+        tap_skip("the loader does not say where the program's arguments are");
+    else
+        tap_ok(found == before, "and the one that the program got, as long as the C library has not seen it");
+}
+
 int main(TEST_UNUSED int argc, char **argv)
 {
     test_first_thread(argv);
     child_ok(bounds_with_small_limit, "the limit it has now does not matter");
-    return tap_all(test_threads, test_merged, test_fork, test_own_stack, test_alternate_stack, test_owners);
+    return tap_all(test_threads, test_merged, test_fork, test_own_stack, test_alternate_stack, test_owners, test_environment);
 }
