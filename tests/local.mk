@@ -63,6 +63,10 @@ tests_lib_filter_libgc_la_LDFLAGS = $(test_module_ldflags) -Wl,-F,libc.so.6
 # The compiler makes calls of calloc and the like of what looks like them.
 plain_cflags = $(SGC_CFLAGS) -fno-builtin
 
+# Of a test without marking, what is for the other build is left out, and with it the names that only that one has.
+plain_test_cflags = $(AM_CFLAGS) -ffunction-sections
+plain_test_ldflags = $(AM_LDFLAGS) -Wl,--gc-sections
+
 # libscm, as programs have it.
 scm_cppflags = -I$(top_srcdir)/include/scm $(AM_CPPFLAGS)
 

@@ -64,6 +64,33 @@ function add_rules(    name) {
 
 function has_value(flag, value) { return flag in has && has[flag] == value }
 
+function add_by_flags(    i) {
+    for (i = 1; i < lists; i += 2)
+        if (list_of[i] in has)
+            add(list_of[i + 1])
+}
+
+# The row's test once more, without what marks: a test of its own.
+function add_plain(    file, name) {
+    file = path
+    path = path "_plain"
+    name = path
+    gsub(/[^A-Za-z0-9_]/, "_", name)
+    if ("link" in has || "cppflags" in has)
+        complain("cannot have link= or cppflags=, which are given for what is built without marking")
+    add("check_PROGRAMS")
+    add("TESTS")
+    add("plain_tests")
+    add_by_flags()
+    text = name "_SOURCES = " file ".c\n" name "_LDADD = tests/lib/libtest.la libsgcheap.la\n" \
+        name "_CPPFLAGS = $(plain_cppflags)\n" name "_CFLAGS = $(plain_test_cflags)\n"
+    if (!("wrap" in has))
+        text = text name "_LDFLAGS = $(plain_test_ldflags)\n"
+    rule("wrap", name "_LDFLAGS", "$(plain_test_ldflags) -Wl,--wrap=")
+    rules = rules text
+    path = file
+}
+
 function add_program(    elsewhere) {
     row_sources[path ".c"]
     elsewhere = "long" in has || "subject" in has || "machine" in has
@@ -75,6 +102,9 @@ function add_program(    elsewhere) {
         add("storm" in has ? "storms" : "unit_tests")
     }
     add_rules()
+    add_by_flags()
+    if ("plain" in has)
+        add_plain()
 }
 
 function add_script() {
@@ -83,6 +113,7 @@ function add_script() {
         add("long_test_scripts")
     else if (!("apart" in has))
         add("TESTS")
+    add_by_flags()
 }
 
 # ---- rows ------------------------------------------------------------------------------------------
@@ -141,14 +172,14 @@ function read_row(    i) {
 }
 
 BEGIN {
-    note("slow long also-long threads variant assertions aarch64 storm model program machine also-machine subject apart", words)
+    note("slow long also-long threads variant assertions aarch64 storm model program machine also-machine subject apart plain", words)
     note("if link needs sources wrap cflags cppflags", values)
-    note("threads assertions aarch64 storm machine also-machine subject link needs sources wrap cflags cppflags", of_programs)
+    note("threads assertions aarch64 storm machine also-machine subject link needs sources wrap cflags cppflags plain", of_programs)
     note("model program apart", of_scripts)
     note("long also-long storm machine subject apart", ways)
     lists = split("threads thread_tests variant variant_tests assertions assertion_tests aarch64 aarch64_tests " \
         "model model_scripts program program_scripts also-machine numa_others also-long also_long_tests", list_of, " ")
-    more = split("unit_tests storms numa_tests long_test_programs long_test_scripts", more_lists, " ")
+    more = split("unit_tests plain_tests storms numa_tests long_test_programs long_test_scripts", more_lists, " ")
 }
 
 names {
@@ -165,9 +196,6 @@ names {
         add_program()
     else
         add_script()
-    for (i = 1; i < lists; i += 2)
-        if (list_of[i] in has)
-            add(list_of[i + 1])
 }
 
 END {

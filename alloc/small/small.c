@@ -236,11 +236,13 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     return true;
 }
 
-/* The next slot that is ready: a freed one, else of the claimed run.  In a section. */
+/* The next slot that is ready: a freed one, else of the claimed run, which a plain malloc's bins do
+ * not have.  In a section. */
 static void *next_ready(struct sgc_bin *bin, uint32_t kind)
 {
     void *object;
 
+    sgc_assert(SGC_TRACES);
     if (!sgc_bin_has_freed(bin)) {
         if (bin->limit < bin->end && !sgc_bin_has_run(bin))
             open_run(bin, bin->cur, sgc_kind_cleared(kind));

@@ -5,6 +5,9 @@
  *
  * Nobody is ever stopped here, so steps that need a stopped world (heap_retire, heap_mark, heap_flip)
  * are for moments at which the test's other threads stand still.
+ *
+ * Where nothing marks (SGC_TRACES 0), heap_collect and what is made of it do by frees what they can
+ * of the same (tests/lib/heap_frees.h); heap_mark, heap_flip and the like are not for there.
  */
 #ifndef TESTS_LIB_HEAP_H
 #define TESTS_LIB_HEAP_H
@@ -27,6 +30,7 @@
 #include "mark/marker.h"
 #include "mark/mark_roots.h"
 #include "mark/team/team.h"
+#include "tests/lib/heap_frees.h"
 #include "tests/lib/threads.h"
 
 enum { HEAP_CACHES = 32 };
@@ -106,7 +110,7 @@ TEST_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
 TEST_UNUSED static void *heap_small(struct sgc_cache *cache, size_t bytes, uint32_t kind)
 {
     uint32_t cls = sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE);
-    void *object = sgc_small_try(cache, kind, cls);
+    void *object = SGC_TRACES ? sgc_small_try(cache, kind, cls) : NULL;
 
     return object != NULL ? object : sgc_small_refill(cache, kind, cls);
 }
@@ -172,12 +176,22 @@ TEST_UNUSED static bool heap_zero(const void *start, size_t bytes)
     return heap_filled(start, bytes, 0);
 }
 
+/* As new small objects with pointers have to be: where nothing marks they have any contents. */
+TEST_UNUSED static bool heap_new(const void *start, size_t bytes)
+{
+    return !SGC_TRACES || heap_zero(start, bytes);
+}
+
 /* ---- a cycle, step by step ---- */
 
+/* All slots that are at hand go back to their pages. */
 TEST_UNUSED static void heap_retire(void)
 {
     for (int i = 0; i < heap_test.count; i++)
-        sgc_cache_retire(heap_test.cache[i]);
+        if (SGC_TRACES)
+            sgc_cache_retire(heap_test.cache[i]);
+        else if (heap_test.open[i])
+            frees_give_up(heap_test.cache[i]);
 }
 
 /* The team of the marks to come, if there is none yet. */
@@ -240,12 +254,19 @@ TEST_UNUSED static void heap_flip(void)
 TEST_UNUSED static void heap_collect(const void *roots, size_t words)
 {
     heap_retire();
-    heap_mark(&HEAP_MARK, roots, words);
-    heap_flip();
+    if (SGC_TRACES) {
+        heap_mark(&HEAP_MARK, roots, words);
+        heap_flip();
+    } else {
+        frees_all_but(roots, words, heap_test.cache, heap_test.open, heap_test.count);
+        heap_retire();
+    }
 }
 
 TEST_UNUSED static void heap_sweep_all(void)
 {
+    if (!SGC_TRACES)
+        heap_retire();
     while (sgc_sweep_ahead(64, &sgc_self->section))
         continue;
 }

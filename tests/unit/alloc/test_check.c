@@ -50,7 +50,7 @@ static size_t last_granule(const void *p)
 
 static void nothing(void) { }
 
-/* A name, and what is done to the heap. */
+/* A name, and what is done to the heap; RUN_DAMAGE to a run, which a plain malloc's bins do not have. */
 #define DAMAGES \
     /* the pool */ \
     DAMAGE(page_in_pool_in_use, arena_of(object)->free |= bit_of(object)) \
@@ -81,14 +81,14 @@ static void nothing(void) { }
     /* caches and lists */ \
     DAMAGE(freed_but_allocated, sgc_alloc_bit_set(sgc_granule_number((uintptr_t)freed))) \
     DAMAGE(freed_more_than_room, bin_of_freed()->freed += SGC_FREED_MAX) \
-    DAMAGE(freed_without_array, bin()->freed_first++) \
+    RUN_DAMAGE(freed_without_array, bin()->freed_first++) \
     DAMAGE(freed_astray, bin_of_freed()->freed[-1].object = &cache) \
     DAMAGE(freed_place_wrong, bin_of_freed()->freed[-1].place++) \
-    DAMAGE(claimed_not_allocated, sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur))) \
-    DAMAGE(run_backward, bin()->limit = bin()->cur - 64) \
+    RUN_DAMAGE(claimed_not_allocated, sgc_alloc_bit_clear(sgc_granule_number((uintptr_t)bin()->cur))) \
+    RUN_DAMAGE(run_backward, bin()->limit = bin()->cur - 64) \
     DAMAGE(next_in_another_page, bin()->next += SGC_PAGE_GRANULES) \
     DAMAGE(dirty_too_far, bin()->dirty += 2 * SGC_PAGE) \
-    DAMAGE(run_of_older_epoch, bin()->active_epoch--) \
+    RUN_DAMAGE(run_of_older_epoch, bin()->active_epoch--) \
     DAMAGE(page_of_another, sgc_aw_store(&page_of(object)->tag, sgc_tag(7, sgc_heap.epoch))) \
     DAMAGE(wrong_label, record_of(object)->list ^= 3) \
     DAMAGE(wrong_link_back, record_of(object)->prev = 60) \
@@ -96,14 +96,18 @@ static void nothing(void) { }
     DAMAGE(orphan_owned, sgc_aw_store(&page_of(orphan)->tag, sgc_tag(1, sgc_heap.epoch)))
 
 #define DAMAGE(name, damage) static void name(void) { damage; }
+#define RUN_DAMAGE DAMAGE
 DAMAGES
 #undef DAMAGE
+#undef RUN_DAMAGE
 
 static const struct {
     const char *name;
     void (*damage)(void);
+    bool of_run;
 } damages[] = {
-#define DAMAGE(name, damage) { #name, name },
+#define DAMAGE(name, damage) { #name, name, false },
+#define RUN_DAMAGE(name, damage) { #name, name, true },
     DAMAGES
 };
 
@@ -139,6 +143,8 @@ int main(void)
     current = nothing;
     tap_ok(run_in_child(damaged) == 0, "a sound heap passes");
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        if (!SGC_TRACES && damages[i].of_run)
+            continue;
         current = damages[i].damage;
         int result = run_in_child(damaged);
         tap_ok(result == 128 + SIGABRT, "%s is found (%d)", damages[i].name, result);

@@ -256,10 +256,12 @@ static void test_sweep(void)
     for (int i = 0; i < N; i++)
         wrong += heap_allocated(all[i]) != (i % 2 == 1);
     tap_ok(wrong == 0, "dead spans are unallocated from the flip on");
-    tap_ok(sgc_pool_in_use_bytes() == before, "their pages come back by sweeping only");
+    if (SGC_TRACES)
+        tap_ok(sgc_pool_in_use_bytes() == before, "their pages come back by sweeping only");
     tap_ok(!sgc_span_free(self, heap_page(all[0])), "a dead one cannot be freed");
     sgc_heap_check();
-    tap_ok(sgc_span_sweep(5, self) && sgc_pool_in_use_bytes() < before, "sweeping goes in steps");
+    tap_ok(sgc_span_sweep(5, self) == SGC_TRACES && sgc_pool_in_use_bytes() < before,
+           SGC_TRACES ? "sweeping goes in steps" : "where no cycle comes there is nothing to sweep");
     while (sgc_span_sweep(5, self))
         continue;
     for (int i = 0; i < N; i++)
@@ -273,10 +275,14 @@ static void test_sweep(void)
 
 static void test_uncollectable(void)
 {
-    char *object = alloc(100000, SGC_KIND_UNCOLLECTABLE);
-    uint32_t first = heap_page(object);
-    char **inside = (char **)(void *)object;
+    char *object, **inside;
+    uint32_t first;
 
+    if (!SGC_TRACES)
+        return;
+    object = alloc(100000, SGC_KIND_UNCOLLECTABLE);
+    first = heap_page(object);
+    inside = (char **)(void *)object;
     inside[5] = heap_small(cache, 40, SGC_KIND_CONSERVATIVE);
     heap_empty();
     tap_ok(heap_allocated(object) && heap_allocated(inside[5]), "an uncollectable span and what it points at stay");

@@ -64,7 +64,8 @@ static bool bits_bound(uint32_t arena, int where)
 {
     size_t words = SGC_ARENA_PAGES * SGC_PAGE_WORDS * sizeof(sgc_aw_t);
 
-    return entry_bound(sgc_heap.bits, 2 * words, arena, where) && entry_bound(sgc_heap.remote_bits, words, arena, where);
+    return entry_bound(sgc_heap.bits, SGC_BITMAPS * words, arena, where) &&
+           entry_bound(sgc_heap.remote_bits, words, arena, where);
 }
 
 static bool records_bound(uint32_t arena, int where)

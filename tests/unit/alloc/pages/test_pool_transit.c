@@ -164,17 +164,18 @@ static const struct wait {
     void (*what)(struct sgc_section *self);
     size_t pages;
     int sleeps;
+    bool of_cycle;              /* what it sweeps a cycle has found dead */
 } waits[] = {
-    { "a dead span that another thread sweeps is waited for by a span", start_with_dead_span, sweep_spans, 20, 1 },
-    { "and by a small object", start_with_dead_span, sweep_spans, 0, 1 },
-    { "so are empty pages, by a span", start_with_dead_pages, sweep_my_pages, 5, 1 },
-    { "by a small object", start_with_dead_pages, sweep_my_pages, 0, 1 },
-    { "those of a thread that has ended", start_with_orphans, sweep_orphans, 5, 1 },
+    { "a dead span that another thread sweeps is waited for by a span", start_with_dead_span, sweep_spans, 20, 1, true },
+    { "and by a small object", start_with_dead_span, sweep_spans, 0, 1, true },
+    { "so are empty pages, by a span", start_with_dead_pages, sweep_my_pages, 5, 1, true },
+    { "by a small object", start_with_dead_pages, sweep_my_pages, 0, 1, true },
+    { "those of a thread that has ended", start_with_orphans, sweep_orphans, 5, 1, true },
     { "and pages that are being given back to the system", start_with_free_arenas, give_back_an_arena,
-      3 * SGC_ARENA_PAGES + 1, 1 },
+      3 * SGC_ARENA_PAGES + 1, 1, false },
     /* The second arena is taken while the one that asks gives back another, having waited for the first. */
     { "also by another thread while the one that asks gives some back itself", start_with_free_arenas, give_back_two_arenas,
-      3 * SGC_ARENA_PAGES + 1, 2 },
+      3 * SGC_ARENA_PAGES + 1, 2, false },
 };
 
 static const struct wait *current;
@@ -212,9 +213,11 @@ int main(void)
 {
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
         current = &waits[i];
-        child_ok(is_waited_for, "%s", current->name);
+        if (SGC_TRACES || !current->of_cycle)
+            child_ok(is_waited_for, "%s", current->name);
     }
-    child_ok(too_little, "what does not suffice is waited for once");
+    if (SGC_TRACES)
+        child_ok(too_little, "what does not suffice is waited for once");
     child_ok(nobody_there, "nobody waits for a thread that a fork has lost");
     return tap_done();
 }

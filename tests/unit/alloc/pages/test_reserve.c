@@ -29,12 +29,12 @@ static void test_layout(void)
 
     tap_ok(sgc_heap.base % SGC_ARENA == 0, "the heap begins at a multiple of an arena");
     tap_ok(sgc_heap.reserved == (size_t)ARENAS * SGC_ARENA, "and is as large as was asked for");
-    tap_ok(within(sgc_heap.bits, granules / 8 * 2) && within(sgc_heap.remote_bits, granules / 8) &&
+    tap_ok(within(sgc_heap.bits, granules / 8 * SGC_BITMAPS) && within(sgc_heap.remote_bits, granules / 8) &&
            within(sgc_heap.pages, pages * sizeof *sgc_heap.pages) &&
            within(sgc_heap.records, pages * sizeof *sgc_heap.records) &&
            within(sgc_heap.arenas, ARENAS * sizeof *sgc_heap.arenas), "every table lies in the same range");
     tap_ok((uintptr_t)sgc_heap.bits >= sgc_heap.base + sgc_heap.reserved &&
-           (uintptr_t)sgc_heap.remote_bits >= (uintptr_t)sgc_heap.bits + granules / 8 * 2 &&
+           (uintptr_t)sgc_heap.remote_bits >= (uintptr_t)sgc_heap.bits + granules / 8 * SGC_BITMAPS &&
            (uintptr_t)sgc_heap.pages >= (uintptr_t)sgc_heap.remote_bits + granules / 8 &&
            (uintptr_t)sgc_heap.records >= (uintptr_t)(sgc_heap.pages + pages) &&
            (uintptr_t)sgc_heap.arenas >= (uintptr_t)(sgc_heap.records + pages), "none overlaps the one before");
@@ -77,7 +77,7 @@ static int touch_arena(uint32_t arena)
 
     if (!sgc_heap_commit((arena + 1) * SGC_ARENA_PAGES))
         return 1;
-    memset((void *)&sgc_heap.bits[2 * words * arena], 1, 2 * words * sizeof(sgc_aw_t));
+    memset((void *)&sgc_heap.bits[SGC_BITMAPS * words * arena], 1, SGC_BITMAPS * words * sizeof(sgc_aw_t));
     memset((void *)&sgc_heap.remote_bits[words * arena], 1, words * sizeof(sgc_aw_t));
     memset((void *)&sgc_heap.pages[page], 1, SGC_ARENA_PAGES * sizeof(struct sgc_page));
     memset((void *)&sgc_heap.records[page], 1, SGC_ARENA_PAGES * sizeof(struct sgc_page_record));
@@ -289,7 +289,7 @@ static int a_table_is_stopped(void)
 
     if (!new_heap((size_t)ARENAS * SGC_ARENA))
         return 1;
-    if (mmap((char *)sgc_heap.bits + 2 * SGC_ARENA_BITMAP, 4096, PROT_READ,
+    if (mmap((char *)sgc_heap.bits + SGC_BITMAPS * SGC_ARENA_BITMAP, 4096, PROT_READ,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED)
         return CHILD_SKIPS;
     pages = take_all();

@@ -64,7 +64,7 @@ static void test_drain(void)
             found += got == object[j] && j % 2 == 0;
             again += got == object[j] && j % 2 == 1;
         }
-        again += !heap_zero(got, BYTES);
+        again += !heap_new(got, BYTES);
     }
     tap_ok(found >= N / 2 - 16, "slots freed remotely are used again (%d of %d)", found, N / 2);
     tap_ok(again == 0, "zeroed, and no others");
@@ -243,7 +243,7 @@ static void put(struct sgc_cache *cache, uint64_t *seed)
     uint64_t *object = heap_small(cache, bytes_of(stamp), KIND);
     uintptr_t old;
 
-    if (object == NULL || !heap_zero(object, bytes_of(stamp)))
+    if (object == NULL || !heap_new(object, bytes_of(stamp)))
         sgc_a32_add(&damage, 1);
     object[0] = stamp;
     ((uint64_t *)(void *)((char *)object + bytes_of(stamp)))[-1] = stamp;
@@ -333,7 +333,7 @@ static void test_travel(void)
            sgc_a32_load(&damage));
     tap_ok(sgc_a32_load(&double_frees) == 0, "each can be freed once (%u could not)", sgc_a32_load(&double_frees));
     tap_ok(live_slots() == SLOTS, "what is in the slots in the end is allocated");
-    tap_ok(heap_marker()->objects == SLOTS, "and is all that is");
+    tap_ok((SGC_TRACES ? heap_marker()->objects : (size_t)heap_count_allocated()) == SLOTS, "and is all that is");
     tap_ok(left_over() == 0, "nothing is lost");
 }
 
@@ -344,7 +344,9 @@ int main(void)
     tap_each(test_free, test_drain, test_merge, test_orphans, test_orphans_swept);
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
     tap_each(test_inbox_of_ended, test_double_free, test_travel);
-    sgc_a32_store(&sgc_shared.threads, TRAVELLERS);
-    test_travel();
+    if (SGC_TRACES) {                   /* a plain malloc has no pages that threads share */
+        sgc_a32_store(&sgc_shared.threads, TRAVELLERS);
+        test_travel();
+    }
     return tap_done();
 }

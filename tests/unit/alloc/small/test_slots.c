@@ -8,6 +8,8 @@
 #include "tests/lib/heap.h"
 #include "tests/lib/random.h"
 
+enum { PAGE_WORDS = SGC_BITMAPS * SGC_PAGE_WORDS };      /* of its bits, all roles */
+
 static struct sgc_cache *cache;
 static uint32_t page;
 static uint32_t kind = SGC_KIND_CONSERVATIVE;
@@ -38,11 +40,11 @@ static void fill(uint32_t cls, uint32_t taken, uint32_t change)
     }
 }
 
-/* The words of the page, both roles. */
+/* The words of the page, of each role. */
 static void copy(uintptr_t *to)
 {
-    for (size_t w = 0; w < 2 * SGC_PAGE_WORDS; w++)
-        to[w] = sgc_aw_load(&sgc_heap.bits[(size_t)page * 2 * SGC_PAGE_WORDS + w]);
+    for (size_t w = 0; w < PAGE_WORDS; w++)
+        to[w] = sgc_aw_load(&sgc_heap.bits[(size_t)page * PAGE_WORDS + w]);
 }
 
 /* ---- any claim ---- */
@@ -50,7 +52,7 @@ static void copy(uintptr_t *to)
 static bool slots_agree(uint32_t cls, uint32_t from, uint32_t most)
 {
     uint32_t per_page = sgc_size_classes.of[cls].per_page, first = from, end;
-    static uintptr_t expected[2 * SGC_PAGE_WORDS], before[2 * SGC_PAGE_WORDS], found[2 * SGC_PAGE_WORDS];
+    static uintptr_t expected[PAGE_WORDS], before[PAGE_WORDS], found[PAGE_WORDS];
     struct sgc_slots s;
 
     copy(before);
@@ -193,7 +195,7 @@ static bool rightly_given(const struct sgc_bin *bin, uint32_t cls, struct run s,
 /* With `dirty` slots that were used before. */
 static bool claim_agrees(uint32_t cls, uint32_t from, uint32_t dirty, uint32_t *given)
 {
-    static uintptr_t before[2 * SGC_PAGE_WORDS], after[2 * SGC_PAGE_WORDS], found[2 * SGC_PAGE_WORDS];
+    static uintptr_t before[PAGE_WORDS], after[PAGE_WORDS], found[PAGE_WORDS];
     struct sgc_bin *bin = active_bin(cls, from, dirty);
     size_t claimed = sgc_aw_load(&cache->claimed);
     bool other, right, got;
@@ -204,8 +206,8 @@ static bool claim_agrees(uint32_t cls, uint32_t from, uint32_t dirty, uint32_t *
     copy(before);
     got = sgc_claim_short(bin, sgc_size_classes.of[cls].starts, &kind, &slot);
     copy(found);
-    for (size_t w = 0; w < 2 * SGC_PAGE_WORDS; w++)
-        sgc_aw_store(&sgc_heap.bits[(size_t)page * 2 * SGC_PAGE_WORDS + w], before[w]);
+    for (size_t w = 0; w < PAGE_WORDS; w++)
+        sgc_aw_store(&sgc_heap.bits[(size_t)page * PAGE_WORDS + w], before[w]);
     *given += got;
     right = got ? !other && s.end <= dirty && rightly_given(bin, cls, s, slot)
                 : rightly_refused(bin, cls, s, dirty, other);
@@ -349,19 +351,9 @@ static void test_release(void)
     sgc_heap_check();
 }
 
-int main(void)
+/* What a plain malloc does not do: it carves. */
+static void test_runs(void)
 {
-    bool zero;
-
-    heap_start((size_t)64 << 20, 0, false);
-    cache = sgc_self;
-    sgc_cache_use(cache);
-    page = sgc_pool_take(1, &sgc_self->section, &zero);
-    test_slots(0);
-    test_slots(3);
-    test_slots(8);
-    test_slots(14);
-    test_slots(16);
     test_all_classes(2, 1);
     test_all_classes(8, 1);
     test_all_classes(8, 4);
@@ -381,5 +373,23 @@ int main(void)
     test_holes(208, 6);
     test_holes(sgc_class_bytes(sgc_class_for(50)), 5);
     test_release();
+}
+
+int main(void)
+{
+    bool zero;
+
+    heap_start((size_t)64 << 20, 0, false);
+    cache = sgc_self;
+    sgc_cache_use(cache);
+    page = sgc_pool_take(1, &sgc_self->section, &zero);
+    test_slots(0);
+    test_slots(3);
+    test_slots(8);
+    test_slots(14);
+    test_slots(16);
+    test_fill();
+    if (SGC_TRACES)
+        test_runs();
     return tap_done();
 }
