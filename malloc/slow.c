@@ -138,16 +138,40 @@ static bool free_block(void *block)
     return freed;
 }
 
-void sgc_block_free_slowly(void *block, const char *function)
+/* Frees a block of the thread's own page, or a large one, or ends the program. */
+__attribute__((noinline))
+static void free_or_tell(void *block, const char *function)
 {
     int saved = errno;
 
-    sgc_assert(function != NULL);
-    if (block == NULL)
-        return;
+    sgc_assert(function != NULL && block != NULL);
     if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
         tell_wrong(function, block);
     errno = saved;
+}
+
+/* Frees the small block at a granule of the heap if its page is another's.  A page becomes the
+ * calling thread's by what that thread does, so it is another's until this is done.  A thread
+ * without a cache has no pages, and frees even blocks of the common cache's without a lock. */
+__attribute__((always_inline))
+static inline bool free_anothers(const struct sgc_cache *cache, size_t granule)
+{
+    uint32_t page = (uint32_t)(granule / SGC_PAGE_GRANULES);
+
+    sgc_assert(sgc_page_ok(page) && (cache == sgc_self || cache->id == SGC_NO_OWNER));
+    return sgc_page_owner(page) != cache->id && sgc_alloc_bit(granule) && sgc_remote_free(page, granule);
+}
+
+/* Allocation bits are set only where small blocks begin. */
+void sgc_block_free_slowly(void *block, const char *function)
+{
+    size_t granule = sgc_exact_granule(block);
+
+    sgc_assert(function != NULL);
+    if (granule < sgc_aw_load(&sgc_heap.granules) && free_anothers(sgc_fast_cache, granule))
+        return;
+    if (block != NULL)
+        free_or_tell(block, function);
 }
 
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object)

@@ -237,7 +237,7 @@ static inline uint32_t sgc_mark_role(void)
 static inline sgc_aw_t *sgc_bits_word(size_t w, uint32_t role)
 {
     sgc_assert(role < SGC_BITMAPS);
-    return &sgc_heap.bits[SGC_BITMAPS * w + role];
+    return &sgc_heap.bits[SGC_BITMAPS == 1 ? w : SGC_BITMAPS * w + role];
 }
 
 static inline uintptr_t sgc_bit_mask(size_t granule)
