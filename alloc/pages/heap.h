@@ -40,8 +40,8 @@
  *   mark bits     markers; before a mark, and by who sets  markers        stopping the world; who sets a page up publishes
  *                 a page up, cleared; while `marking` is                  its state, or the first allocation bit,
  *                 set by nobody else                                      afterwards (alloc/pages/marks.h)
- *   remote bits   any thread: atomic or; taken by the      owner, markers acquire-release read-modify-write
- *                 page's owner: atomic exchange                           (doc/design/remote-free.md)
+ *   remote bits   any thread: atomic or; taken by the      owner, markers read-modify-writes, and sequentially
+ *                 page's owner: atomic exchange                           consistent: doc/design/remote-free.md
  */
 #ifndef SGC_ALLOC_PAGES_HEAP_H
 #define SGC_ALLOC_PAGES_HEAP_H

@@ -183,6 +183,31 @@ static void test_orphans_swept(void)
     tap_ok(left_over() == 0, "nothing is left when all has died");
 }
 
+/* The only orphan of its class that has room stays; what is freed there later must be heard of, too. */
+static void test_orphan_told_again(void)
+{
+    struct sgc_cache *ending = heap_cache(), *other = heap_cache();
+    char *object[3];
+    uint32_t page;
+
+    for (int i = 0; i < 3; i++)
+        object[i] = heap_small(ending, BYTES, KIND);
+    page = heap_page(object[0]);
+    heap_cache_end(ending);
+    heap_collect(object, 3);
+    heap_sweep_all();
+    sgc_object_free(other, object[0]);
+    sgc_guard_enter(&other->section);
+    sgc_orphan_adopt(other, KIND, sgc_class_for(2 * BYTES / SGC_GRANULE), 1);
+    sgc_guard_leave(&other->section);
+    tap_ok(sgc_page_owner(page) == SGC_ORPHANS && sgc_a8_load(&sgc_heap.pages[page].remote) == 0,
+           "an orphan is merged when there is news of it");
+    sgc_object_free(other, object[1]);
+    tap_ok(sgc_aw_load(&sgc_orphan_inbox.inbox) == page, "so there will be again");
+    heap_collect(NULL, 0);
+    tap_ok(left_over() == 0, "nothing is left when all has died");
+}
+
 static bool waited;
 
 /* Where who sweeps orphans waits for the pool, with pages in hand, another thread may fork. */
@@ -384,7 +409,7 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     main_cache = sgc_self;
-    tap_each(test_free, test_drain, test_own_frees, test_told_once, test_orphans, test_orphans_swept);
+    tap_each(test_free, test_drain, test_own_frees, test_told_once, test_orphans, test_orphans_swept, test_orphan_told_again);
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
     tap_each(test_inbox_of_ended, test_double_free, test_travel);
     sgc_a32_store(&sgc_shared.threads, TRAVELLERS);
