@@ -15,7 +15,6 @@
 #include "alloc/small/sweep.h"
 
 enum {
-    MERGE_EVERY = 64,           /* frees in pages of its own where others have freed, too */
     OFFER_STEP = 16,            /* pages looked at before the lock is given up for a moment */
     PLACES = 16,
 };
@@ -82,23 +81,6 @@ static void make_way(struct sgc_cache *cache, const struct sgc_page *d)
         sgc_emptied_leave_freed(cache, d->kind, d->cls);
 }
 
-/* Remote frees in a page keep its owner off the common path there until the owner merges them.  An
- * owner that needs no slots would never merge; one in whose page others free all the time would do
- * little else.  So a thread merges at each MERGE_EVERY-th of its frees in pages of its own with
- * remote frees. */
-static void merge_now_and_then(struct sgc_cache *cache, uint32_t page)
-{
-    const struct sgc_page *d = &sgc_heap.pages[page];
-
-    sgc_assert(sgc_page_ok(page));
-    if (sgc_a8_load_acq(&d->remote) == 0 || ++cache->unmerged % MERGE_EVERY != 0)
-        return;
-    sgc_lock(cache->lock, &cache->section);
-    if (sgc_aw_load_acq(&d->tag) == cache->free_tag)
-        sgc_page_merge(page);
-    sgc_unlock(cache->lock, &cache->section);
-}
-
 /* The owner is asked first, so that an object of another thread's page costs one section.  An
  * object freed while a mark goes on beside the program, when no page has the cache's tag for frees,
  * need not wait in the bin: a cycle is about to end. */
@@ -108,10 +90,8 @@ static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc
     uintptr_t tag = sgc_aw_load_acq(&d->tag);
     bool ours = tag == cache->free_tag || sgc_tag_owner(tag) == cache->id;
 
-    if (tag == cache->free_tag) {
+    if (tag == cache->free_tag)
         make_way(cache, d);
-        merge_now_and_then(cache, o->page);
-    }
     for (;; ours = sgc_page_owner(o->page) == cache->id) {
         enum sgc_free_result result = ours ? sgc_small_free_local(cache, o->page, o->granule) : free_remotely(cache, o);
 
@@ -206,18 +186,12 @@ static bool begin_run(const struct sgc_cache *cache, size_t granule, struct run 
     return true;
 }
 
-/* Has another thread freed the object, so that its bit is set still? */
-static bool freed_remotely(const struct sgc_page *d, size_t granule)
-{
-    return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
-}
-
 /* Takes the object's bit, and nothing else: so the bin that its page names for the common way of
  * freeing does not matter.  False: there is no such object. */
 __attribute__((always_inline))
 static inline bool drop_own(const struct sgc_page *d, const struct sgc_bin *bin, uintptr_t object, size_t granule)
 {
-    if (!sgc_bin_handed_out(bin, (const char *)object) || freed_remotely(d, granule))
+    if (!sgc_bin_handed_out(bin, (const char *)object) || sgc_freed_remotely(d, granule))
         return false;
     return sgc_own_bit_take(sgc_alloc_words, sgc_bit_index(granule));
 }

@@ -49,9 +49,9 @@ struct sgc_dropped sgc_drop(struct sgc_cache *cache, const uintptr_t *objects, s
 struct sgc_dropped sgc_drop_one(struct sgc_cache *cache, uintptr_t object);
 
 /* Does in a section what sgc_drop_one does, if the page is a swept small one of the caller's
- * without remote frees, and its bin is open; the page may be watched because of other objects.
- * Otherwise nothing changes, and sgc_drop_one, called then, makes room for the objects that
- * follow. */
+ * in which no other thread has freed the object, and its bin is open; the page may be watched
+ * because of other objects.  Otherwise nothing changes, and sgc_drop_one, called then, makes room
+ * for the objects that follow. */
 __attribute__((always_inline))
 static inline struct sgc_dropped sgc_drop_hot(struct sgc_cache *cache, uintptr_t object, size_t granule)
 {
@@ -60,7 +60,7 @@ static inline struct sgc_dropped sgc_drop_hot(struct sgc_cache *cache, uintptr_t
     size_t place = sgc_bit_index(granule);
     struct sgc_bin *bin;
 
-    if (!sgc_page_frees_here(d, cache))
+    if (!sgc_page_frees_here(d, cache) || sgc_freed_remotely(d, granule))
         return nothing;
     bin = &cache->bin[d->kind][d->cls];
     if (sgc_bin_closed(bin) || !sgc_bin_handed_out(bin, (const char *)object) || !sgc_own_bit_take(sgc_alloc_words, place))

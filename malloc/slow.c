@@ -120,8 +120,9 @@ static bool free_block(void *block)
     return freed;
 }
 
+/* Frees a block of the thread's own page, or a large one, or ends the program. */
 __attribute__((noinline))
-static void free_unchecked(void *block, const char *function)
+static void free_or_tell(void *block, const char *function)
 {
     int saved = errno;
 
@@ -129,6 +130,31 @@ static void free_unchecked(void *block, const char *function)
     if (!sgc_heap_contains((uintptr_t)block) || !free_block(block))
         sgc_tell_wrong(function, block);
     errno = saved;
+}
+
+/* Frees the small block at a granule of the heap if its page is another thread's.  A page becomes
+ * the calling thread's by what that thread does, so it is another's until this is done.  A thread
+ * without a cache has no pages, and frees even blocks of the common cache's without a lock.  Pages
+ * that ended threads have left are not free_anothers' business: the last block takes them along. */
+__attribute__((always_inline))
+static inline bool free_anothers(const struct sgc_cache *cache, size_t granule)
+{
+    uint32_t page = (uint32_t)(granule / SGC_PAGE_GRANULES), owner = sgc_page_owner(page);
+
+    sgc_assert(sgc_page_ok(page) && (cache == sgc_self || cache->id == SGC_NO_OWNER));
+    return owner != cache->id && owner != SGC_ORPHANS && sgc_alloc_bit(granule) && sgc_remote_free(page, granule);
+}
+
+/* Allocation bits are set only where small blocks begin. */
+__attribute__((always_inline))
+static inline void free_unchecked(void *block, const char *function)
+{
+    size_t granule = sgc_exact_granule(block);
+
+    if (granule < sgc_aw_load(&sgc_heap.granules) && free_anothers(sgc_fast_cache, granule))
+        return;
+    if (block != NULL)
+        free_or_tell(block, function);
 }
 
 /* A block that has waited may be freed in its place.  By a thread that has a cache without a
@@ -148,18 +174,16 @@ static void free_checked(void *block, size_t bytes, const char *function)
         sgc_turn_end(&turn);
     }
     if (block != NULL)
-        free_unchecked(block, function);
+        free_or_tell(block, function);
 }
 
 void sgc_block_free_slowly(void *block, size_t bytes, const char *function)
 {
     sgc_assert(function != NULL);
-    if (block == NULL)
-        return;
-    if (sgc_checks())
-        free_checked(block, bytes, function);
-    else
+    if (!sgc_checks())
         free_unchecked(block, function);
+    else if (block != NULL)
+        free_checked(block, bytes, function);
 }
 
 bool sgc_block_find(const void *block, const char *function, struct sgc_object *object)

@@ -3,10 +3,10 @@
  * The threads of the program, as a plain malloc sees them.
  *
  * A thread gets a cache at its first slow path.  When it ends, a destructor of thread-specific data
- * closes the cache: its pages become orphans.  Blocks that the thread allocates and frees after
- * that, as the C library does with a thread's own memory, go through a cache that is everybody's,
- * under a lock.  So does all that a thread does when the numbers of caches, or the memory for one,
- * have run out.
+ * closes the cache: its pages become orphans.  Blocks that the thread allocates after that, as the
+ * C library may, come from a cache that is everybody's, under a lock; the thread frees small blocks
+ * as it frees another thread's, without.  So does a thread when the numbers of caches, or the
+ * memory for one, have run out.
  *
  * Some threads end without that destructor: the system call ends them, or their first call of the
  * family comes so late that no round of destructors follows.  A thread that needs a new record asks

@@ -14,9 +14,10 @@
  *   sgc_T_swap(p, v)  sgc_T_add(p, v)  sgc_T_or(p, v)  sgc_T_and(p, v)
  *   bool sgc_T_cas(p, expected, desired)          strong; true when exchanged, an acquire when not
  *
- * For words also the relaxed forms sgc_aw_or_relaxed, sgc_aw_and_relaxed, sgc_aw_add_relaxed, and
- * the sequentially consistent sgc_aw_cas_sc.  sgc_compiler_barrier() orders only the compiler
- * against a signal handler of the same thread.  Pointers are kept as words.
+ * For words also the relaxed forms sgc_aw_or_relaxed, sgc_aw_and_relaxed, sgc_aw_add_relaxed;
+ * sequentially consistent are sgc_aw_cas_sc, sgc_aw_or_sc and sgc_a8_swap_sc.
+ * sgc_compiler_barrier() orders only the compiler against a signal handler of the same thread.
+ * Pointers are kept as words.
  *
  * The types are structures, so that nothing reads or writes one by accident: static ones begin at
  * zero or with SGC_ATOMIC_INIT(v).  SGC_ATOMICS_NAME says which implementation this is.

@@ -77,6 +77,22 @@ static inline uintptr_t sgc_aw_add_relaxed(sgc_aw_t *p, uintptr_t v)
     return AO_fetch_and_add(&p->value, v);
 }
 
+static inline uintptr_t sgc_aw_or_sc(sgc_aw_t *p, uintptr_t v)
+{
+    AO_nop_full();
+    uintptr_t old = sgc_aw_or(p, v);
+    AO_nop_full();
+    return old;
+}
+
+static inline uint8_t sgc_a8_swap_sc(sgc_a8_t *p, uint8_t v)
+{
+    AO_nop_full();
+    uint8_t old = sgc_a8_swap(p, v);
+    AO_nop_full();
+    return old;
+}
+
 static inline bool sgc_aw_cas_sc(sgc_aw_t *p, uintptr_t expected, uintptr_t desired)
 {
     AO_nop_full();

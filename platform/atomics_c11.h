@@ -59,6 +59,8 @@ SGC_DEFINE_ATOMIC(a8, uint8_t)
 SGC_DEFINE_RMW(aw, uintptr_t, or_relaxed, atomic_fetch_or_explicit, memory_order_relaxed)
 SGC_DEFINE_RMW(aw, uintptr_t, and_relaxed, atomic_fetch_and_explicit, memory_order_relaxed)
 SGC_DEFINE_RMW(aw, uintptr_t, add_relaxed, atomic_fetch_add_explicit, memory_order_relaxed)
+SGC_DEFINE_RMW(aw, uintptr_t, or_sc, atomic_fetch_or_explicit, memory_order_seq_cst)
+SGC_DEFINE_RMW(a8, uint8_t, swap_sc, atomic_exchange_explicit, memory_order_seq_cst)
 SGC_DEFINE_CAS(aw, uintptr_t, cas_sc, memory_order_seq_cst, memory_order_seq_cst)
 
 static inline void sgc_compiler_barrier(void)

@@ -310,7 +310,8 @@ static bool is_own_object(const void *object)
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
 
     return cache != NULL && granule < sgc_aw_load(&sgc_heap.granules) && sgc_page_frees_here(d, cache) &&
-           sgc_alloc_bit(granule) && sgc_bin_handed_out(&cache->bin[d->kind][d->cls], object);
+           sgc_alloc_bit(granule) && !sgc_freed_remotely(d, granule) &&
+           sgc_bin_handed_out(&cache->bin[d->kind][d->cls], object);
 }
 
 int SGC_dates(const void *object)

@@ -40,8 +40,8 @@
  *   mark bits     markers; before a mark, and by who sets  markers        stopping the world; who sets a page up publishes
  *                 a page up, cleared; while `marking` is                  its state, or the first allocation bit,
  *                 set by nobody else                                      afterwards (alloc/pages/marks.h)
- *   remote bits   any thread: atomic or; taken by the      owner, markers acquire-release read-modify-write
- *                 page's owner: atomic exchange                           (doc/design/remote-free.md)
+ *   remote bits   any thread: atomic or; taken by the      owner, markers read-modify-writes, and sequentially
+ *                 page's owner: atomic exchange                           consistent: doc/design/remote-free.md
  */
 #ifndef SGC_ALLOC_PAGES_HEAP_H
 #define SGC_ALLOC_PAGES_HEAP_H
@@ -237,7 +237,7 @@ static inline uint32_t sgc_mark_role(void)
 static inline sgc_aw_t *sgc_bits_word(size_t w, uint32_t role)
 {
     sgc_assert(role < SGC_BITMAPS);
-    return &sgc_heap.bits[SGC_BITMAPS * w + role];
+    return &sgc_heap.bits[SGC_BITMAPS == 1 ? w : SGC_BITMAPS * w + role];
 }
 
 static inline uintptr_t sgc_bit_mask(size_t granule)

@@ -31,6 +31,9 @@ static void describe_scan(struct sgc_page *d, uint32_t kind)
     d->piece = scan == SGC_SCAN_DESCRIBED ? SGC_PIECE_DESCRIBED : 0;
 }
 
+/* `remote` goes to 0 last: a thread that was held up freeing an object of the page's former life
+ * may set it at any time, and looks for an owner then.  Were it 1 still and nobody told, threads
+ * that free new objects would take the owner for told (doc/design/remote-free.md). */
 void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t bin, uintptr_t tag, bool zero)
 {
     const struct sgc_size_class *c = &sgc_size_classes.of[cls];
@@ -46,14 +49,14 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t 
     sgc_page_set_kind(d, kind);
     d->cls = (uint8_t)cls;
     describe_scan(d, kind);
-    sgc_a8_store(&d->remote, 0);
     r->zero_from = zero ? 0 : SGC_PAGE_GRANULES;
     r->list = 0;
     r->offered = false;
     sgc_page_set_state(d, SGC_PAGE_SMALL);
     if (sgc_kind_uncollectable(kind))
         sgc_aw_or(&sgc_arena_of_page(page)->uncollectable, sgc_arena_bit(page));
-    sgc_aw_store_rel(&d->tag, tag);
+    sgc_aw_store_sc(&d->tag, tag);
+    sgc_a8_swap_sc(&d->remote, 0);
 }
 
 uint32_t sgc_page_live(uint32_t page)

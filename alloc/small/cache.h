@@ -22,7 +22,6 @@
  *   freed_first, array,      its thread, under the cache's lock  same              program order; stopping
  *   array_end                                                                      the world
  *   unbacked, unbacked_bytes its thread, inside a section or not same              program order
- *   unmerged                 its thread                          same              program order
  *   swept                    who swept                           who sweeps        release; acquire: what was swept
  *                                                                                  is expected by the pool, or in it
  *   head, tail, list_epoch,  under the cache's lock, by its      same              the lock
@@ -137,8 +136,6 @@ struct sgc_cache {
     struct sgc_lock *lock;          /* in a table of those of all; NULL: never
                                      * opened */
     sgc_aw_t inbox;
-    uint32_t unmerged;              /* frees of its thread in pages where others have freed, too:
-                                     * alloc/free.c */
     uint32_t arrived;               /* pages taken out of the inbox, to be looked at */
     sgc_a32_t swept;                /* epoch in which nothing of this cache was left to sweep */
     size_t counted;                 /* bytes of freed slots at hand that are in freed_bytes

@@ -245,12 +245,13 @@ static bool is_needed(const struct sgc_page_lists *lists, uint32_t page)
            lists->tail[SGC_LIST_USABLE] == page;
 }
 
+/* The page is merged whether it may leave or not: no news come of it before that. */
 static bool may_leave(const struct sgc_page_lists *lists, uint32_t page)
 {
     sgc_assert(sgc_list_of(lists, page) == SGC_LIST_USABLE && sgc_page_owner(page) == SGC_ORPHANS);
+    sgc_page_merge(page);
     if (sgc_heap_is_marking() || is_needed(lists, page))
         return false;
-    sgc_page_merge(page);
     return sgc_slots_fill(page, sgc_heap.pages[page].cls) == SGC_FILL_EMPTY;
 }
 

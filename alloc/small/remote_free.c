@@ -64,18 +64,12 @@ static void notify(uint32_t page)
     }
 }
 
-bool sgc_remote_free(uint32_t page, size_t granule)
+void sgc_remote_tell(uint32_t page)
 {
-    uintptr_t bit = sgc_bit_mask(granule);
-
-    sgc_assert(sgc_page_ok(page) && granule / SGC_PAGE_GRANULES == page);
-    if (sgc_aw_or(sgc_remote_word(granule), bit) & bit)
-        return false;
     sgc_test_point();
     sgc_a8_store_sc(&sgc_heap.pages[page].remote, 1);
     sgc_test_point();
     notify(page);
-    return true;
 }
 
 /* An owner and another thread that free one object at the same instant both find it allocated.
@@ -97,13 +91,13 @@ void sgc_page_merge(uint32_t page)
     if (sgc_a8_load_sc(&sgc_heap.pages[page].remote) == 0)
         return;
     sgc_marking_note_freed(page);
-    sgc_a8_swap(&sgc_heap.pages[page].remote, 0);
+    sgc_a8_swap_sc(&sgc_heap.pages[page].remote, 0);
     sgc_test_point();
     for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
         uintptr_t freed;
         sgc_aw_t *alloc;
 
-        if (sgc_aw_load(&sgc_heap.remote_bits[w]) == 0)
+        if (sgc_aw_load_sc(&sgc_heap.remote_bits[w]) == 0)
             continue;
         freed = sgc_aw_swap(&sgc_heap.remote_bits[w], 0);
         alloc = sgc_bits_word(w, sgc_heap.alloc_role);
@@ -213,12 +207,13 @@ void sgc_cache_leave_runs(struct sgc_cache *cache)
 }
 
 /* A remote bit must never be set without its page saying so: a slot handed out again would be freed
- * by it.  (`queued` may stay set: then the next sweep finds the page instead of the inbox.) */
+ * by it.  (`queued` may have been set and nothing pushed: then the next sweep finds the page
+ * instead of the inbox.) */
 void sgc_cache_repair(struct sgc_cache *cache)
 {
     sgc_assert(sgc_cache_ok(cache) && (cache->freeing == SGC_NO_PAGE || sgc_page_ok(cache->freeing)));
     if (cache->freeing != SGC_NO_PAGE)
-        sgc_a8_store_sc(&sgc_heap.pages[cache->freeing].remote, 1);
+        sgc_remote_tell(cache->freeing);
     cache->freeing = SGC_NO_PAGE;
     sgc_cache_leave_runs(cache);
     sgc_cache_retire(cache);

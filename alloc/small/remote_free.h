@@ -5,22 +5,43 @@
  * The protocol, its proof and who may write what: doc/design/remote-free.md; checked by
  * tests/model/remote.pml.  In short: only the owner writes a page's allocation bits, so that it
  * needs no atomic operation; others set the object's remote bit with one atomic or, which also
- * catches a second free, and put the page into its owner's inbox once.  A slot is allocated if its
- * allocation bit is set and its remote bit is not.
+ * catches a second free, and the first of them puts the page into its owner's inbox.  A slot is
+ * allocated if its allocation bit is set and its remote bit is not.
  */
 #ifndef SGC_ALLOC_SMALL_REMOTE_FREE_H
 #define SGC_ALLOC_SMALL_REMOTE_FREE_H
 
 #include "alloc/small/cache.h"
 
-/* Frees an allocated object (its granule) of a page that we don't own.  False if it has been freed
- * already.  In a section. */
-bool sgc_remote_free(uint32_t page, size_t granule);
+/* Remote bits of the page may be set from now on, and its owner, if any, will look at it. */
+__attribute__((noinline)) void sgc_remote_tell(uint32_t page);
 
-/* Has the object been freed remotely?  Only to be asked of pages whose `remote` is set. */
+/* Frees an allocated object (its granule) of a page that we don't own.  False if it has been freed
+ * already.  In a section, where there are any.
+ *
+ * A thread that finds `remote` 0 tells the owner.  One that finds it 1 after it has set the bit is
+ * done: nobody has merged since `remote` was set, so the thread that set it has told the owner, or
+ * is about to, and the merge to come finds the bit.  All these accesses, and those of the merge
+ * (which clears `remote`, then looks for bits), are sequentially consistent: otherwise both threads
+ * might miss what the other has written. */
+__attribute__((always_inline))
+static inline bool sgc_remote_free(uint32_t page, size_t granule)
+{
+    uintptr_t bit = sgc_bit_mask(granule);
+
+    sgc_assert(sgc_page_ok(page) && granule / SGC_PAGE_GRANULES == page);
+    if (sgc_aw_or_sc(sgc_remote_word(granule), bit) & bit)
+        return false;
+    if (sgc_a8_load_sc(&sgc_heap.pages[page].remote) == 0)
+        sgc_remote_tell(page);
+    return true;
+}
+
+/* Has the object been freed remotely?  The bit tells, where the page says that it has any. */
+__attribute__((always_inline))
 static inline bool sgc_freed_remotely(const struct sgc_page *d, size_t granule)
 {
-    return sgc_a8_load_acq(&d->remote) != 0 && sgc_remote_bit(granule);
+    return __builtin_expect(sgc_a8_load_acq(&d->remote) != 0, 0) && sgc_remote_bit(granule);
 }
 
 /* The owner (or the thread with the lock of an orphan's list) makes remote frees its own. */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "alloc/small/freed.h"
+#include "alloc/small/remote_free.h"
 #include "alloc/small/slots.h"
 #include "platform/section/brief.h"
 #include "platform/single_writer.h"
@@ -94,13 +95,12 @@ static inline size_t sgc_exact_granule(const void *object)
     return offset >> SGC_GRANULE_LOG | offset << (64 - SGC_GRANULE_LOG);
 }
 
-/* May an object of the page be freed by the common ways: is the page the cache's, swept, and
- * nothing freed there by others?  Acquire: the service thread may have swept the page, and written
- * its bits, just now. */
+/* May an object of the page be freed by the common ways: is the page the cache's, and swept?
+ * Acquire: the service thread may have swept the page, and written its bits, just now. */
 __attribute__((always_inline))
 static inline bool sgc_page_frees_here(const struct sgc_page *d, const struct sgc_cache *cache)
 {
-    return sgc_aw_load_acq(&d->tag) == cache->free_tag && sgc_a8_load_acq(&d->remote) == 0;
+    return sgc_aw_load_acq(&d->tag) == cache->free_tag;
 }
 
 /* In a brief section: frees the object at a granule of the heap if its page is ours and has been
@@ -114,7 +114,7 @@ static inline enum sgc_free_step sgc_free_in_section(struct sgc_cache *cache, vo
     struct sgc_freed *at;
     size_t place;
 
-    if (__builtin_expect(!sgc_page_frees_here(d, cache), 0))
+    if (__builtin_expect(!sgc_page_frees_here(d, cache) || sgc_freed_remotely(d, granule), 0))
         return SGC_FREE_STEP_MISSED;
     bin = sgc_bin_at(cache, sgc_a32_load(&d->bin));
     place = sgc_bit_index(granule);

@@ -64,6 +64,19 @@ static void free_twice_apart(void) { void *volatile p = malloc(SMALL); free(p); 
 static void free_again_elsewhere(void) { void *volatile p = malloc(SMALL); free(p); free_elsewhere(p); }
 static void free_twice_elsewhere(void) { void *volatile p = malloc(SMALL); free_elsewhere(p); free_elsewhere(p); }
 static void free_after_elsewhere(void) { void *volatile p = malloc(SMALL); free_elsewhere(p); free(p); }
+
+/* The page's owner has been told of another block. */
+static void free_again_beside(void)
+{
+    void *volatile p = malloc(SMALL);
+
+    free_elsewhere(many[MANY - 1]);
+    free_elsewhere(p);
+    free_elsewhere(p);
+}
+
+static void free_inside_elsewhere(void) { free_elsewhere(inside(malloc(SMALL), 16)); }
+static void free_unaligned_elsewhere(void) { free_elsewhere(inside(malloc(SMALL), 3)); }
 static void free_inside(void) { free(inside(malloc(SMALL), 16)); }
 static void free_unaligned(void) { free(inside(malloc(SMALL), 3)); }
 static void free_inside_large(void) { free(inside(malloc(LARGE), 65536)); }
@@ -90,6 +103,9 @@ static const struct { const char *name, *function; void (*try)(void); } cases[] 
     { "again-elsewhere", "free", free_again_elsewhere },
     { "twice-elsewhere", "free", free_twice_elsewhere },
     { "after-elsewhere", "free", free_after_elsewhere },
+    { "again-beside", "free", free_again_beside },
+    { "inside-elsewhere", "free", free_inside_elsewhere },
+    { "unaligned-elsewhere", "free", free_unaligned_elsewhere },
     { "inside", "free", free_inside },
     { "unaligned", "free", free_unaligned },
     { "inside-large", "free", free_inside_large },

@@ -14,6 +14,7 @@
  *
  * -DSHARES=1: the first slots are claimed in orphans; what a thread gives up of them is freed like an object.  -DIDLES=1: a
  * thread makes a page that another owns an orphan.  Then the owner's own free is two steps, a load and a store.
+ * -DREUSES=1: a page in which nothing is allocated is taken down, and set up by any thread.
  * -DABANDONS=1: one remote free may be left by a long jump out of a client's handler.  Then slots may be lost
  * until the next flip, but no object.
  * -DTWICE=1: one object may be freed twice, by any threads at any time; it is never allocated again.
@@ -47,6 +48,9 @@
 #ifndef IDLES
 #define IDLES 0
 #endif
+#ifndef REUSES
+#define REUSES 0
+#endif
 #ifndef TWICE
 #define TWICE 0
 #endif
@@ -59,6 +63,7 @@
 #define NONE   200                      /* on no inbox */
 #define EMPTY  201                      /* inbox heads and the last link */
 #define CLOSED 202
+#define NOBODY 203                      /* owner of a page that is not in use */
 
 /* ---- the protocol's variables ---- */
 byte alloc[PAGES], rfree[PAGES];        /* bitmaps, a bit a slot */
@@ -76,7 +81,7 @@ byte on[PAGES];                         /* on whose inbox, or among whose arrive
 byte sections;                          /* how many threads are in a section */
 byte through;                           /* how many of the processes have ended for good */
 byte frees_left = FREES, allocs_left = ALLOCS, exits_left = EXITS, stops_left = STOPS;
-byte idles_left = IDLES, abandons_left = ABANDONS, twice_left = TWICE, reported;
+byte idles_left = IDLES, reuses_left = REUSES, abandons_left = ABANDONS, twice_left = TWICE, reported;
 bit  returned;                          /* the first free of the object freed twice has returned */
 
 /* A second free was found: right only if there may be one. */
@@ -98,6 +103,8 @@ bit  returned;                          /* the first free of the object freed tw
 #else
 #define idle(q)      (owner[q] != ORPHANS && owner[q] != me && stale[q] && !lock[owner[q]])
 #endif
+
+#define emptied(q)   (alloc[q] == 0 && ((owner[q] == me && !lock[me]) || (owner[q] == ORPHANS && !lock[ORPHANS])))
 
 /* The client gives one of its objects up; or, once, one that somebody has given up already. */
 inline choose_object()
@@ -150,7 +157,7 @@ inline allocate_shared()
 proctype Thread(byte me)
 {
     byte p, bit_, o, head, r, b;
-    bit pushed, closed;
+    bit pushed, closed, told;
     byte second;                        /* frees what another frees, too: 1; what has been freed: 2 */
     do
     :: atomic { frees_left && (live[0] || (live[PAGES - 1] & 1)) -> frees_left--; sections++; choose_object() }
@@ -190,6 +197,11 @@ proctype Thread(byte me)
                 o = owner[p]; lock[o] = 1 }
         leave_idle();
         sections--
+#if REUSES
+    :: atomic { reuses_left && some(emptied) -> reuses_left--; sections++; choose_page(emptied); usable[p] = 0; owner[p] = NOBODY }
+        reuse();
+        atomic { p = 0; sections-- }
+#endif
     :: atomic { exits_left -> exits_left--; sections++ }
         exit();
         sections--;
@@ -234,7 +246,7 @@ inline check_quiet()
 {
     do
     :: p < PAGES ->
-        assert(inbox[owner[p]] != CLOSED);
+        assert(owner[p] == NOBODY || inbox[owner[p]] != CLOSED);
         if
         :: !ABANDONS && (alloc[p] & ~live[p]) ->
             assert(!(alloc[p] & ~live[p] & ~rfree[p]));
@@ -284,7 +296,7 @@ inline check_end()
 proctype Finale()
 {
     byte me, p, o, head, r;
-    bit pushed;
+    bit pushed, told;
     atomic {
         through == THREADS + 1;
         check_quiet();

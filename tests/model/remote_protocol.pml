@@ -21,6 +21,15 @@ inline push(q)
     od
 }
 
+/* A page that nobody uses has no owner to be told. */
+#if REUSES
+#define push_if_owned(q)   if :: o != NOBODY -> push(q) :: o == NOBODY fi
+#define gone_if_nobodys(q) ; if :: owner[q] == NOBODY -> break :: owner[q] != NOBODY fi
+#else
+#define push_if_owned(q)   push(q)
+#define gone_if_nobodys(q)
+#endif
+
 inline notify(q)
 {
     do
@@ -31,11 +40,12 @@ inline notify(q)
             fi
         }
         o = owner[q];
-        push(q);
+        push_if_owned(q);
         if
         :: atomic { pushed -> pushed = 0; break }
         :: atomic { !pushed -> queued[q] = 0 }
         fi
+        gone_if_nobodys(q)
 #ifdef BROKEN_NO_SECOND_LOOK
         ; break
 #endif
@@ -124,12 +134,18 @@ inline sweep_own(q)
 /* The next of the pages taken out of the inbox.  It is queued until then, so its link is ours. */
 inline unlist(w)
 {
+#ifdef BROKEN_UNQUEUED_LATE
+    atomic { p = arrived[w]; arrived[w] = link[p]; on[p] = NONE }
+    told = remote[p];
+    queued[p] = 0
+#else
 #ifdef BROKEN_UNQUEUED_BEFORE_LINK
     atomic { p = arrived[w]; queued[p] = 0; on[p] = NONE }
     arrived[w] = link[p]
 #else
     atomic { p = arrived[w]; arrived[w] = link[p]; on[p] = NONE }
     queued[p] = 0
+#endif
 #endif
 }
 
@@ -143,7 +159,11 @@ inline drain(w)
     fi;
     unlist(w);
     if
+#ifdef BROKEN_UNQUEUED_LATE
+    :: atomic { owner[p] == w -> usable[p] = usable[p] | told; told = 0 }
+#else
     :: atomic { owner[p] == w -> usable[p] = 1 }
+#endif
     :: owner[p] != w -> notify(p)
     fi;
     p = 0
@@ -188,15 +208,14 @@ inline exit()
     od
 }
 
-/* p is an orphan, and this thread has the orphans' lock.  Whatever `remote` says, all bits are taken. */
+/* p is an orphan, and this thread has the orphans' lock. */
 inline adopt()
 {
     owner[p] = me;
 #ifdef BROKEN_ADOPTION_UNQUEUES
     queued[p] = 0;
 #endif
-    take_bits(p);
-    free_bits(p);
+    merge(p);
     atomic { stale[p] = 0; lock[ORPHANS] = 0; p = 0 }
 }
 
@@ -209,6 +228,23 @@ inline adopt()
 #define lock_claim   lock[ORPHANS] = 1
 #define unlock_claim lock[ORPHANS] = 0
 #endif
+
+/* The page is nobody's, and becomes this thread's.  Were the last two steps the other way round, a thread that set `remote` in
+ * between would find nobody to tell. */
+inline reuse()
+{
+    rfree[p] = 0;
+#ifdef BROKEN_REUSE_UNQUEUES
+    queued[p] = 0;
+#endif
+#ifdef BROKEN_OWNED_LATE
+    remote[p] = 0;
+    owner[p] = me
+#else
+    owner[p] = me;
+    remote[p] = 0
+#endif
+}
 
 /* ---- free ---- */
 
@@ -249,8 +285,20 @@ inline repair()
 #endif
     if
     :: queued[p] = 1
-    :: true
+    :: notify(p)
     fi
+}
+
+/* Who finds `remote` 0 behind the bit sets it, and sees to it that the page is looked at. */
+inline tell()
+{
+#ifdef BROKEN_REMOTE_SET_LATE
+    notify(p);
+    remote[p] = 1
+#else
+    remote[p] = 1;
+    notify(p)
+#endif
 }
 
 inline free_there()
@@ -261,18 +309,28 @@ inline free_there()
     :: (alloc[p] & bit_) && owner[p] == ORPHANS -> b = alloc[p]; alloc[p] = b & ~bit_; b = 0
 #endif
     :: alloc[p] & bit_ ->
+#ifdef BROKEN_FLAG_READ_EARLY
+        told = remote[p];
+#endif
 #ifdef BROKEN_REMOTE_SET_EARLY
         remote[p] = 1;
 #endif
         atomic { r = rfree[p] & bit_; rfree[p] = rfree[p] | bit_ }
         if
-        :: atomic { r -> r = 0; complain }
+        :: atomic { r -> r = 0; told = 0; complain }
         :: !r ->
-#ifndef BROKEN_REMOTE_SET_EARLY
-            remote[p] = 1;
-#endif
+#ifdef BROKEN_REMOTE_SET_EARLY
             notify(p)
-        :: atomic { !r && abandons_left -> abandons_left-- }
+#else
+#ifndef BROKEN_FLAG_READ_EARLY
+            told = remote[p];
+#endif
+            if
+            :: atomic { told -> told = 0 }
+            :: !told -> tell()
+            fi
+#endif
+        :: atomic { !r && abandons_left -> abandons_left--; told = 0 }
             repair()
         fi
     fi

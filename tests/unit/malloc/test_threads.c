@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "alloc/small/small.h"
 #include "alloc/whole_heap.h"
 #include "malloc/family.h"
 #include "malloc/start.h"
@@ -43,6 +44,16 @@ static void test_records(void)
 
 static pthread_key_t key;
 static sgc_a32_t rounds, without, common;
+static void *of_main;                   /* a block of the first thread's, freed by one that is over */
+
+/* With the lock that it must not take. */
+static void free_of_main(void)
+{
+    sgc_lock(&sgc_threads.common_lock, NULL);
+    sgc_free(of_main);
+    sgc_unlock(&sgc_threads.common_lock, NULL);
+    of_main = NULL;
+}
 
 /* Called in each round; the cache goes in the second. */
 static void late(void *value)
@@ -54,6 +65,8 @@ static void late(void *value)
     if (sgc_self == NULL) {
         sgc_a32_add(&without, 1);
         sgc_a32_add(&common, sgc_page_owner(page) == sgc_threads.common->cache.id);
+        if (of_main != NULL)
+            free_of_main();
     }
     sgc_free(value);
     if (sgc_a32_load(&rounds) < ROUNDS)
@@ -70,14 +83,18 @@ static void *end_late(void *arg)
 
 static void test_late(void)
 {
+    size_t granule;
     uint32_t over;
 
+    of_main = sgc_malloc(48);
+    granule = sgc_exact_granule(of_main);
     pthread_key_create(&key, late);
     pthread_join(thread_start(end_late, NULL), NULL);
     over = sgc_a32_load(&without);
     tap_ok(sgc_a32_load(&rounds) == ROUNDS && over >= 1 && sgc_a32_load(&common) == over,
            "a thread that is over allocates from the common cache (%u of %u rounds)", over, sgc_a32_load(&rounds));
     tap_ok(!sgc_lock_taken(&sgc_threads.common_lock), "whose lock is free again");
+    tap_ok(of_main == NULL && sgc_remote_bit(granule), "and frees another's block without that lock");
     sgc_lock(&sgc_threads.common_lock, NULL);       /* a sanitizer takes the last destructors for
                                                      * unordered with the join */
     sgc_heap_check();

@@ -45,6 +45,9 @@ static void test_special_forms(void)
     tap_ok(sgc_aw_add_relaxed(&word, 4) == 0x3c && sgc_aw_load(&word) == 0x40, "add_relaxed");
     tap_ok(!sgc_aw_cas_sc(&word, 4, 5) && sgc_aw_load(&word) == 0x40, "cas_sc of another value");
     tap_ok(sgc_aw_cas_sc(&word, 0x40, 5) && sgc_aw_load(&word) == 5, "cas_sc");
+    tap_ok(sgc_aw_or_sc(&word, 6) == 5 && sgc_aw_load(&word) == 7, "or_sc");
+    sgc_a8_t byte = SGC_ATOMIC_INIT(3);
+    tap_ok(sgc_a8_swap_sc(&byte, 4) == 3 && sgc_a8_load(&byte) == 4, "swap_sc");
 }
 
 /* ---- several threads: nothing is lost ------------------------------------------------------------------ */
@@ -140,7 +143,7 @@ static void test_message_passing(void)
  * qemu-user on x86 lets an aarch64 load-acquire overtake a store-release, which no processor does, so
  * nothing is said there of plain stores.
  */
-enum { WITH_STORE, WITH_CAS, WAYS };
+enum { WITH_STORE, WITH_CAS, WITH_OR, WAYS };
 static sgc_aw_t mine[2], arrived;
 static uintptr_t saw[2][ROUNDS];
 
@@ -159,8 +162,12 @@ static void *store_then_load(void *raw)
         meet(2 * (2 * i + 1));
         if (i % WAYS == WITH_STORE)
             sgc_aw_store_sc(&mine[me], i + 1);
-        else
+        else if (i % WAYS == WITH_CAS)
             sgc_aw_cas_sc(&mine[me], i, i + 1);
+        else {
+            sgc_aw_store(&mine[me], 0);
+            sgc_aw_or_sc(&mine[me], i + 1);
+        }
         saw[me][i] = sgc_aw_load_sc(&mine[1 - me]);
         meet(2 * (2 * i + 2));
     }
@@ -177,6 +184,7 @@ static void test_store_buffering(void)
     for (uintptr_t i = 0; i < ROUNDS; i++)
         both_missed[i % WAYS] += saw[0][i] != i + 1 && saw[1][i] != i + 1;
     tap_ok(both_missed[WITH_CAS] == 0, "cas_sc: two threads never both miss the other (%u)", both_missed[WITH_CAS]);
+    tap_ok(both_missed[WITH_OR] == 0, "nor with or_sc (%u)", both_missed[WITH_OR]);
     if (proc_emulated())
         tap_skip("qemu-user does not keep the order of store_sc and load_sc");
     else

@@ -72,22 +72,65 @@ static void test_drain(void)
     sgc_heap_check();
 }
 
-/* An owner that needs no slots frees in the page, too: soon by the short way again. */
-static void test_merge(void)
+static enum sgc_free_step free_quickly(struct sgc_cache *cache, char *object)
+{
+    enum sgc_free_step step;
+
+    sgc_section_enter(&cache->section);
+    step = sgc_free_in_section(cache, object, sgc_exact_granule(object));
+    sgc_section_leave(&cache->section);
+    return step;
+}
+
+/* What others have freed in a page does not keep its owner from the common way of freeing. */
+static void test_own_frees(void)
 {
     struct sgc_cache *other = heap_cache();
-    char *theirs = heap_small(main_cache, BYTES, KIND), *ours = heap_small(main_cache, BYTES, KIND);
+    char *before = heap_small(main_cache, BYTES, KIND), *theirs = heap_small(main_cache, BYTES, KIND);
+    char *ours = heap_small(main_cache, BYTES, KIND);
     const struct sgc_page *d = &sgc_heap.pages[heap_page(theirs)];
-    int slow = 0;
 
+    sgc_object_free(main_cache, before);        /* so that the bin is open */
     sgc_object_free(other, theirs);
-    while (sgc_a8_load(&d->remote) != 0 && slow < 1000) {
-        slow++;
-        sgc_object_free(main_cache, ours);
-        ours = heap_small(main_cache, BYTES, KIND);
-    }
-    tap_ok(slow <= 64 && heap_page(ours) == heap_page(theirs), "a free by another slows the owner's for %d frees", slow);
-    tap_ok(sgc_a32_load(&sgc_heap.records[heap_page(theirs)].queued) == 1, "the page still waits in the owner's inbox");
+    tap_ok(heap_page(ours) == heap_page(theirs) && sgc_a8_load(&d->remote) == 1 &&
+           free_quickly(main_cache, ours) == SGC_FREE_STEP_DONE && !heap_allocated(ours),
+           "an owner frees by the common way beside what others have freed");
+    tap_ok(free_quickly(main_cache, theirs) == SGC_FREE_STEP_MISSED &&
+           sgc_object_free(main_cache, theirs) == SGC_FREE_NOT_ALLOCATED, "but not that itself, a second time");
+    sgc_heap_check();
+}
+
+static void drain(struct sgc_cache *cache)
+{
+    sgc_lock(&cache->lock, &cache->section);
+    while (sgc_cache_drain(cache))
+        ;
+    sgc_unlock(&cache->lock, &cache->section);
+}
+
+/* Until the owner has merged, nobody tells it again. */
+static void test_told_once(void)
+{
+    struct sgc_cache *other = heap_cache();
+    char *object[4];
+    uint32_t page;
+
+    for (int i = 0; i < 4; i++)
+        object[i] = heap_small(main_cache, BYTES, KIND);
+    page = heap_page(object[0]);
+    sgc_page_merge(page);
+    drain(main_cache);
+    sgc_object_free(other, object[0]);
+    drain(main_cache);
+    sgc_object_free(other, object[1]);
+    tap_ok(sgc_a32_load(&sgc_heap.records[page].queued) == 0 && sgc_aw_load(&main_cache->inbox) == SGC_INBOX_EMPTY,
+           "an owner that was told of a page is not told again");
+    sgc_page_merge(page);
+    tap_ok(!sgc_alloc_bit(sgc_granule_number((uintptr_t)object[0])) && !sgc_alloc_bit(sgc_granule_number((uintptr_t)object[1])),
+           "it merges what was freed before and since");
+    sgc_object_free(other, object[2]);
+    tap_ok(sgc_aw_load(&main_cache->inbox) == page, "then it is told again");
+    tap_ok(heap_allocated(object[3]), "of each object that was freed, and of no other");
     sgc_heap_check();
 }
 
@@ -137,6 +180,31 @@ static void test_orphans_swept(void)
     heap_sweep_all();
     tap_ok(sgc_pool_in_use_bytes() < before && heap_allocated(object) && sgc_page_owner(heap_page(object)) == SGC_ORPHANS,
            "orphans are swept: empty ones go back, the others wait");
+    tap_ok(left_over() == 0, "nothing is left when all has died");
+}
+
+/* The only orphan of its class that has room stays; what is freed there later must be heard of, too. */
+static void test_orphan_told_again(void)
+{
+    struct sgc_cache *ending = heap_cache(), *other = heap_cache();
+    char *object[3];
+    uint32_t page;
+
+    for (int i = 0; i < 3; i++)
+        object[i] = heap_small(ending, BYTES, KIND);
+    page = heap_page(object[0]);
+    heap_cache_end(ending);
+    heap_collect(object, 3);
+    heap_sweep_all();
+    sgc_object_free(other, object[0]);
+    sgc_guard_enter(&other->section);
+    sgc_orphan_adopt(other, KIND, sgc_class_for(2 * BYTES / SGC_GRANULE), 1);
+    sgc_guard_leave(&other->section);
+    tap_ok(sgc_page_owner(page) == SGC_ORPHANS && sgc_a8_load(&sgc_heap.pages[page].remote) == 0,
+           "an orphan is merged when there is news of it");
+    sgc_object_free(other, object[1]);
+    tap_ok(sgc_aw_load(&sgc_orphan_inbox.inbox) == page, "so there will be again");
+    heap_collect(NULL, 0);
     tap_ok(left_over() == 0, "nothing is left when all has died");
 }
 
@@ -341,7 +409,7 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     main_cache = sgc_self;
-    tap_each(test_free, test_drain, test_merge, test_orphans, test_orphans_swept);
+    tap_each(test_free, test_drain, test_own_frees, test_told_once, test_orphans, test_orphans_swept, test_orphan_told_again);
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
     tap_each(test_inbox_of_ended, test_double_free, test_travel);
     if (SGC_TRACES) {                   /* a plain malloc has no pages that threads share */
