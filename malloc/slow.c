@@ -135,7 +135,7 @@ static void free_or_tell(void *block, const char *function)
 /* Frees the small block at a granule of the heap if its page is another thread's.  A page becomes
  * the calling thread's by what that thread does, so it is another's until this is done.  A thread
  * without a cache has no pages, and frees even blocks of the common cache's without a lock.  Pages
- * that ended threads have left are not free_anothers' business: the last block takes them along. */
+ * that ended threads have left take the slow way: the last block takes them along. */
 __attribute__((always_inline))
 static inline bool free_anothers(const struct sgc_cache *cache, size_t granule)
 {

@@ -82,6 +82,8 @@ SGC_SIM_ATOMIC(a8, uint8_t)
 SGC_SIM_RMW(aw, uintptr_t, or_relaxed, old | v)
 SGC_SIM_RMW(aw, uintptr_t, and_relaxed, old & v)
 SGC_SIM_RMW(aw, uintptr_t, add_relaxed, old + v)
+SGC_SIM_RMW(aw, uintptr_t, or_sc, old | v)
+SGC_SIM_RMW(a8, uint8_t, swap_sc, v)
 SGC_SIM_CAS(aw, uintptr_t, cas_sc)
 
 static inline void sgc_compiler_barrier(void)
