@@ -289,7 +289,7 @@ static inline bool common_object(struct sgc_mutator *self, uintptr_t object)
     if (granule >= sgc_aw_load_acq(&sgc_heap.granules))
         return false;
     d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
-    return sgc_page_state(d) == SGC_PAGE_SMALL && watched(d) && sgc_a8_load_acq(&d->remote) == 0 &&
+    return sgc_page_state(d) == SGC_PAGE_SMALL && watched(d) && !sgc_freed_remotely(d, granule) &&
            sgc_alloc_bit(granule) &&
            sgc_bin_handed_out(&self->cache.bin[d->kind][d->cls], (const char *)object);
 }
