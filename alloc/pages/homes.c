@@ -82,7 +82,7 @@ int sgc_homes_refused(void)
 
 /* ---- tables by owner ---- */
 
-enum { TABLES_MAX = 6 };
+enum { TABLES_MAX = 7 };
 
 struct owner_table {
     struct sgc_stretch memory;

@@ -101,9 +101,9 @@ TEST_UNUSED static void frees_give_up(struct sgc_cache *cache)
     bool more;
 
     do {
-        sgc_lock(&cache->lock, &cache->section);
+        sgc_lock(cache->lock, &cache->section);
         more = sgc_cache_drain(cache);
-        sgc_unlock(&cache->lock, &cache->section);
+        sgc_unlock(cache->lock, &cache->section);
     } while (more);
     for (uint32_t kind = 0; kind < sgc_kind_count(); kind++)
         for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)

@@ -243,13 +243,13 @@ static void test_sizes(void)
 {
     capture_begin();
     sgc_free_sized(block(24), 24);
-    sgc_delete_sized(block(1), 1);
+    sgc_free_sized(block(1), 1);
     sgc_free_sized(block(0), 0);
     sgc_free_sized(NULL, 5);
     tap_ok(*capture_end() == '\0', "right sizes are passed over");
     capture_begin();
     sgc_free_sized(block(24), 25);
-    sgc_delete_sized(block(1), 72);
+    sgc_free_aligned_sized(block(1), 16, 72);
     tap_ok(capture_count(capture_end(), "the size ") == 2, "wrong ones are told");
 }
 

@@ -97,10 +97,10 @@ static void test_inbox(void)
     while (sgc_page_number((uintptr_t)span[spans++]) != dead_page && spans < N);
     tap_ok(kept_page != dead_page && sgc_aw_load(&owner->inbox) == dead_page && freed(span[spans - 1]) && kept() == 1,
            "a page in an inbox becomes a spare span");
-    sgc_lock(&owner->lock, &owner->section);
+    sgc_lock(owner->lock, &owner->section);
     while (sgc_cache_drain(owner))
         continue;
-    sgc_unlock(&owner->lock, &owner->section);
+    sgc_unlock(owner->lock, &owner->section);
     tap_ok(sgc_a32_load(&sgc_heap.records[kept_page].queued) == 0, "what is behind it in the inbox is delivered");
     sgc_object_free(cache, small[0]);
     tap_ok(sgc_aw_load(&owner->inbox) == kept_page, "and the owner hears of it again");

@@ -121,7 +121,7 @@ static int laid_out(void)
         if (!bits_bound(a, layout->bits_at_home ? home : FAKE_INTERLEAVED) || !records_bound(a, FAKE_INTERLEAVED))
             return 3;
     }
-    if (owners_tables() != 5 || fake_nodes.touched != 0 || sgc_homes_refused() != 0)
+    if (owners_tables() != 6 || fake_nodes.touched != 0 || sgc_homes_refused() != 0)
         return 4;
     sgc_heap_check();
     return 0;

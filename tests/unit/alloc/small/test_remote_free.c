@@ -102,10 +102,10 @@ static void test_own_frees(void)
 
 static void drain(struct sgc_cache *cache)
 {
-    sgc_lock(&cache->lock, &cache->section);
+    sgc_lock(cache->lock, &cache->section);
     while (sgc_cache_drain(cache))
         ;
-    sgc_unlock(&cache->lock, &cache->section);
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 /* Until the owner has merged, nobody tells it again. */

@@ -209,10 +209,10 @@ static void test_without_cycles(void)
 static void drain_all(void)
 {
     for (int t = 0; t < THREADS; t++) {
-        sgc_lock(&cache_of[t]->lock, &cache_of[t]->section);
+        sgc_lock(cache_of[t]->lock, &cache_of[t]->section);
         while (sgc_cache_drain(cache_of[t]))
             continue;
-        sgc_unlock(&cache_of[t]->lock, &cache_of[t]->section);
+        sgc_unlock(cache_of[t]->lock, &cache_of[t]->section);
     }
 }
 
