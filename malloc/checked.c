@@ -8,6 +8,7 @@
 #include "alloc/free.h"
 #include "alloc/large/span.h"
 #include "alloc/new_objects.h"
+#include "alloc/pages/homes.h"
 #include "malloc/empty.h"
 #include "malloc/harden.h"
 #include "malloc/quarantine.h"
@@ -23,14 +24,49 @@ static const size_t SPAN_MAX = (size_t)16 << 20;            /* larger ones do no
 
 SGC_STATE static uintptr_t secret;
 
+SGC_STATE struct sgc_quarantine **sgc_quarantines;
+SGC_STATE struct sgc_empty sgc_empty;
+
 void sgc_checked_start(void)
 {
     const void *random = (const void *)getauxval(AT_RANDOM);
 
     if (random != NULL)
         memcpy(&secret, random, sizeof secret);
-    sgc_quarantine_start();
-    sgc_empty_start();
+    sgc_quarantines = sgc_owner_table_make(sizeof *sgc_quarantines);
+    sgc_empty.start = sgc_mem_reserve(SGC_EMPTY_BYTES, sgc_os_page_size());
+}
+
+/* ---- messages ---- */
+
+/* The size that the program passed is not that of the request. */
+static void tell_size(const char *function, const void *block, size_t passed, size_t bytes)
+{
+    sgc_assert(passed != bytes);
+    SGC_TELL("%s(%p): the size %zu is passed, but the program has asked for %zu; "
+             "pass that one, and delete an object by its own type", function, block, passed, bytes);
+}
+
+/* The program has written behind the block. */
+static void tell_overrun(const char *function, const void *block, size_t bytes)
+{
+    SGC_TELL("%s(%p): the program has written behind the block, which has %zu bytes; ask for more, or write less",
+             function, block, bytes);
+}
+
+/* It has, or before the next one, and the block's size is lost.  The call changes nothing. */
+static void tell_broken(const char *function, const void *block)
+{
+    SGC_TELL("%s(%p): the program has written behind the block, or before the next one, so that its size is lost; "
+             "nothing is changed. Ask for more, or write less", function, block);
+}
+
+/* It has written into a block, or the end of one, after its free. */
+static void tell_late_write(const void *block, size_t bytes, size_t offset)
+{
+    sgc_assert(offset <= bytes);
+    SGC_TELL("%p: after its free the program has written to this block of %zu bytes, %zu bytes behind its beginning; "
+             "do not use a block that you have freed", block, bytes, offset);
 }
 
 /* ---- seals ---- */
@@ -131,7 +167,7 @@ static void tell_written(uintptr_t start, size_t bytes)
     while (at < bytes && ((const char *)start)[at] == 0)
         at++;
     sgc_assert(at < bytes);
-    sgc_tell_late_write((const void *)start, bytes, at);
+    tell_late_write((const void *)start, bytes, at);
     memset((void *)start, 0, bytes);
 }
 
@@ -250,7 +286,7 @@ static inline void *leave(struct sgc_cache *cache, const struct slot *s)
 
     sgc_assert(sgc_cache_ok(cache) && s->start % SGC_GRANULE == 0);
     if (__builtin_expect(state_of(s) != WAITING, 0))
-        sgc_tell_late_write(block, s->bytes - WORD, s->bytes - WORD);
+        tell_late_write(block, s->bytes - WORD, s->bytes - WORD);
     sgc_aw_store(seal_of(s), 0);
     return sgc_free_in_section(cache, block, sgc_exact_granule(block)) == SGC_FREE_STEP_DONE ? NULL : block;
 }
@@ -326,7 +362,7 @@ static void tell_state(const void *block, size_t state, const char *function)
     if (state == WAITING || !sgc_object_find((uintptr_t)block, &o))
         sgc_tell_wrong(function, block);
     else
-        sgc_tell_broken(function, block);
+        tell_broken(function, block);
 }
 
 /* Of a block without bytes. */
@@ -335,7 +371,7 @@ static void free_empty(void *block, size_t bytes, const char *function)
     if (!sgc_empty_free(block))
         sgc_tell_nothing(function, block);
     else if (bytes != SGC_ANY_SIZE && bytes != 0)
-        sgc_tell_size(function, block, bytes, 0);
+        tell_size(function, block, bytes, 0);
 }
 
 void *sgc_checked_free(struct sgc_cache *cache, void *block, size_t bytes, const char *function)
@@ -357,9 +393,9 @@ void *sgc_checked_free(struct sgc_cache *cache, void *block, size_t bytes, const
         return NULL;
     }
     if (bytes != SGC_ANY_SIZE && (bytes != 0 ? bytes : 1) != state)
-        sgc_tell_size(function, block, bytes, state);
+        tell_size(function, block, bytes, state);
     if (!is_padded(&s, state))
-        sgc_tell_overrun(function, block, state);
+        tell_overrun(function, block, state);
     return retire(cache, &s);
 }
 

@@ -15,21 +15,68 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alloc/pages/geometry.h"
+#include "platform/atomics.h"
 #include "platform/compiler.h"
+#include "platform/report.h"
 
-/* Without address space for them there are none. */
-void sgc_empty_start(void);
+enum {
+    SGC_EMPTY_BLOCKS = 4096,
+    SGC_EMPTY_BITS = 64,                /* a word */
+    SGC_EMPTY_BYTES = SGC_EMPTY_BLOCKS * SGC_GRANULE,
+};
+
+struct sgc_empty {
+    char *start;                        /* NULL: there is no address space for them, and they are none */
+    sgc_aw_t bits[SGC_EMPTY_BLOCKS / SGC_EMPTY_BITS], next;
+};
+SGC_INNER struct sgc_empty sgc_empty;
 
 /* NULL: there are none left. */
-void *sgc_empty_new(void);
+static inline void *sgc_empty_new(void)
+{
+    for (int tries = 0; sgc_empty.start != NULL && tries < SGC_EMPTY_BLOCKS; tries++) {
+        size_t i = sgc_aw_add(&sgc_empty.next, 1) % SGC_EMPTY_BLOCKS;
+        uintptr_t bit = (uintptr_t)1 << i % SGC_EMPTY_BITS;
 
-/* False: there is no such block. */
-bool sgc_empty_free(const void *block);
-
-/* Is there such a block? */
-bool sgc_empty_there(const void *block);
+        if ((sgc_aw_or(&sgc_empty.bits[i / SGC_EMPTY_BITS], bit) & bit) == 0)
+            return sgc_empty.start + i * SGC_GRANULE;
+    }
+    return NULL;
+}
 
 /* Does the address lie where they are? */
-bool sgc_empty_contains(const void *address);
+static inline bool sgc_empty_contains(const void *address)
+{
+    return sgc_empty.start != NULL && (uintptr_t)address - (uintptr_t)sgc_empty.start < SGC_EMPTY_BYTES;
+}
+
+/* The word with the block's bit; NULL: none begins there. */
+static inline sgc_aw_t *sgc_empty_word(const void *block, uintptr_t *bit)
+{
+    size_t offset = (uintptr_t)block - (uintptr_t)sgc_empty.start;
+
+    sgc_assert(sgc_empty_contains(block));
+    *bit = (uintptr_t)1 << offset / SGC_GRANULE % SGC_EMPTY_BITS;
+    return offset % SGC_GRANULE == 0 ? &sgc_empty.bits[offset / SGC_GRANULE / SGC_EMPTY_BITS] : NULL;
+}
+
+/* Is there such a block? */
+static inline bool sgc_empty_there(const void *block)
+{
+    uintptr_t bit;
+    sgc_aw_t *word = sgc_empty_word(block, &bit);
+
+    return word != NULL && (sgc_aw_load(word) & bit) != 0;
+}
+
+/* False: there is no such block. */
+static inline bool sgc_empty_free(const void *block)
+{
+    uintptr_t bit;
+    sgc_aw_t *word = sgc_empty_word(block, &bit);
+
+    return word != NULL && (sgc_aw_and(word, ~bit) & bit) != 0;
+}
 
 #endif

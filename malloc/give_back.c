@@ -116,7 +116,7 @@ void sgc_give_back(struct sgc_cache *cache)
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     if (used == 0 || sgc_malloc_options.decay_ms < 0)
         return;
-    now = sgc_clock_coarse_ns();
+    now = sgc_clock_ns();
     if ((used <= bound() && now < sgc_aw_load(&rhythm.ticked) + TICK_NS) || !sgc_a32_cas(&rhythm.busy, 0, 1))
         return;
     sgc_guard_enter(&cache->section);

@@ -3,19 +3,12 @@
 #include "malloc/harden.h"
 
 #include "alloc/object.h"
-#include "malloc/options.h"
-#include "platform/report.h"
 
 enum sort { SORT_OUTSIDE, SORT_FREED, SORT_INSIDE, SORT_NOTHING };
 
 SGC_STATE static sgc_a32_t known;       /* sorts of which a message was written: a bit each */
 
-SGC_STATE static sgc_a32_t reached;
-
-static bool goes_on(void)
-{
-    return sgc_malloc_options.harden == 0 || sgc_malloc_options.action == SGC_HARDEN_REPORT;
-}
+SGC_STATE sgc_a32_t sgc_constructors_run;
 
 /* Shall there be a message? */
 static bool is_news(enum sort sort)
@@ -25,8 +18,6 @@ static bool is_news(enum sort sort)
     sgc_assert(sort <= SORT_NOTHING);
     return sgc_malloc_options.harden != 0 || (sgc_a32_or(&known, bit) & bit) == 0;
 }
-
-#define SGC_TELL(...) (goes_on() ? sgc_error(__VA_ARGS__) : sgc_fatal(__VA_ARGS__))
 
 static void tell_outside(const char *function, const void *address)
 {
@@ -67,7 +58,7 @@ void sgc_tell_wrong(const char *function, const void *address)
 
     sgc_assert(function != NULL && address != NULL);
     if (!sgc_heap_contains((uintptr_t)address)) {
-        if (sgc_a32_load(&reached) != 0)
+        if (sgc_a32_load(&sgc_constructors_run) != 0)
             tell_outside(function, address);
     } else if (!sgc_object_slot((uintptr_t)address, &o)) {
         sgc_tell_nothing(function, address);
@@ -76,35 +67,4 @@ void sgc_tell_wrong(const char *function, const void *address)
     } else {
         tell_inside(function, address, &o);
     }
-}
-
-void sgc_wrong_frees_start(void)
-{
-    sgc_a32_store(&reached, 1);
-}
-
-void sgc_tell_size(const char *function, const void *block, size_t passed, size_t bytes)
-{
-    sgc_assert(passed != bytes);
-    SGC_TELL("%s(%p): the size %zu is passed, but the program has asked for %zu; "
-             "pass that one, and delete an object by its own type", function, block, passed, bytes);
-}
-
-void sgc_tell_overrun(const char *function, const void *block, size_t bytes)
-{
-    SGC_TELL("%s(%p): the program has written behind the block, which has %zu bytes; ask for more, or write less",
-             function, block, bytes);
-}
-
-void sgc_tell_broken(const char *function, const void *block)
-{
-    SGC_TELL("%s(%p): the program has written behind the block, or before the next one, so that its size is lost; "
-             "nothing is changed. Ask for more, or write less", function, block);
-}
-
-void sgc_tell_late_write(const void *block, size_t bytes, size_t offset)
-{
-    sgc_assert(offset <= bytes);
-    SGC_TELL("%p: after its free the program has written to this block of %zu bytes, %zu bytes behind its beginning; "
-             "do not use a block that you have freed", block, bytes, offset);
 }

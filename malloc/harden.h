@@ -7,15 +7,21 @@
  * Above, each is, and the program ends, or with SGC_HARDEN_ACTION=report it goes on: the call has
  * changed nothing.
  *
- *   what      written by                   read by     ordering
- *   known     any thread                   same        one read-modify-write, which stands for itself
- *   reached   this library's constructor   everybody   relaxed: a stale value lets one foreign
- *                                                      address pass
+ *   what                   written by                   read by     ordering
+ *   known                  any thread                   same        one read-modify-write, which stands for
+ *                                                                   itself
+ *   sgc_constructors_run   this library's constructor   everybody   relaxed: a stale value lets one foreign
+ *                                                                   address pass
  */
 #ifndef SGC_MALLOC_HARDEN_H
 #define SGC_MALLOC_HARDEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "malloc/options.h"
+#include "platform/atomics.h"
+#include "platform/report.h"
 
 /* Tells that no block begins at the address which the function was called with.  Comes back where
  * the program goes on.  It passes over an address outside the heap until constructors run: the
@@ -25,21 +31,15 @@ __attribute__((cold, noinline)) void sgc_tell_wrong(const char *function, const 
 /* Tells so where nothing else is known. */
 void sgc_tell_nothing(const char *function, const void *address);
 
-/* From now on it does not: the library's constructor has run. */
-void sgc_wrong_frees_start(void);
+/* 1: it does not; the library's constructor has run. */
+SGC_INNER sgc_a32_t sgc_constructors_run;
 
-/* ---- of level 2: malloc/checked.h ---- */
+/* Does the program go on after a message? */
+static inline bool sgc_tells_and_goes_on(void)
+{
+    return sgc_malloc_options.harden == 0 || sgc_malloc_options.action == SGC_HARDEN_REPORT;
+}
 
-/* The size that the program passed is not that of the request. */
-void sgc_tell_size(const char *function, const void *block, size_t passed, size_t bytes);
-
-/* The program has written behind the block. */
-void sgc_tell_overrun(const char *function, const void *block, size_t bytes);
-
-/* It has, or before the next one, and the block's size is lost.  The call changes nothing. */
-void sgc_tell_broken(const char *function, const void *block);
-
-/* It has written into a block, or the end of one, after its free. */
-void sgc_tell_late_write(const void *block, size_t bytes, size_t offset);
+#define SGC_TELL(...) (sgc_tells_and_goes_on() ? sgc_error(__VA_ARGS__) : sgc_fatal(__VA_ARGS__))
 
 #endif

@@ -3,7 +3,6 @@
 malloc_sources = \
 	malloc/checked.c \
 	malloc/checked.h \
-	malloc/empty.c \
 	malloc/empty.h \
 	malloc/family.c \
 	malloc/family.h \
@@ -17,7 +16,6 @@ malloc_sources = \
 	malloc/options.def \
 	malloc/options.h \
 	malloc/paths.h \
-	malloc/quarantine.c \
 	malloc/quarantine.h \
 	malloc/slow.c \
 	malloc/slow.h \

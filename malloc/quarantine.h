@@ -10,7 +10,9 @@
 #ifndef SGC_MALLOC_QUARANTINE_H
 #define SGC_MALLOC_QUARANTINE_H
 
+#include "alloc/new_objects.h"
 #include "alloc/small/cache.h"
+#include "platform/report.h"
 
 enum {
     SGC_QUARANTINE_SLOTS = 256,         /* of each size, up to */
@@ -28,21 +30,27 @@ struct sgc_quarantine {
     void *block[SGC_CLASSES_MAX][SGC_QUARANTINE_SLOTS];
 };
 
-/* Makes the table of them.  Without it, as without memory for one, blocks do not wait.  Before the
- * first cache is opened. */
-void sgc_quarantine_start(void);
+_Static_assert((SGC_QUARANTINE_SLOTS & (SGC_QUARANTINE_SLOTS - 1)) == 0 &&
+               (SGC_QUARANTINE_LARGER & (SGC_QUARANTINE_LARGER - 1)) == 0 &&
+               (SGC_QUARANTINE_SPANS & (SGC_QUARANTINE_SPANS - 1)) == 0, "a place is found without a division");
 
-/* By owner number; NULL: it has none yet.  The table may be missing, too. */
+/* By owner number; NULL: it has none yet.  Without the table, as without memory for one, blocks do
+ * not wait.  Made before the first cache is opened, in malloc/checked.c. */
 SGC_INNER struct sgc_quarantine **sgc_quarantines;
 
-/* Makes the cache's; NULL: there is no memory. */
-struct sgc_quarantine *sgc_quarantine_make(struct sgc_cache *cache);
-
+/* The cache's, made now if need be: a block of the heap that is never freed.  NULL: there is no
+ * memory.  Outside sections. */
 static inline struct sgc_quarantine *sgc_quarantine_of(struct sgc_cache *cache)
 {
     struct sgc_quarantine *q = sgc_quarantines != NULL ? sgc_quarantines[cache->id] : NULL;
 
-    return q != NULL ? q : sgc_quarantine_make(cache);
+    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    if (q != NULL || sgc_quarantines == NULL)
+        return q;
+    q = sgc_span_alloc(&cache->section, sizeof *q, SGC_KIND_CONSERVATIVE, SGC_GRANULE);
+    sgc_assert(q == NULL || (q->last == 0 && q->spans == 0));
+    sgc_quarantines[cache->id] = q;
+    return q;
 }
 
 /* A block comes, and the one that has waited longest leaves; NULL: none has to. */

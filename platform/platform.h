@@ -163,7 +163,6 @@ int sgc_limit_cgroup_cpus_at(const char *root, const char *self_file);
 /* ---- time (wait_linux.c) --------------------------------------------------------------------- */
 
 uint64_t sgc_clock_ns(void);                 /* monotonic, nanoseconds.  [any] */
-uint64_t sgc_clock_coarse_ns(void);          /* the same clock, some milliseconds late, at a fraction of the cost.  [any] */
 uint64_t sgc_clock_thread_cpu_ns(void);      /* processor time of the calling thread.  [any] */
 void sgc_sleep_ns(uint64_t ns);              /* sleeps the whole time, signals or not.  [outside] */
 

@@ -33,11 +33,6 @@ uint64_t sgc_clock_ns(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-uint64_t sgc_clock_coarse_ns(void)
-{
-    return read_clock(CLOCK_MONOTONIC_COARSE);
-}
-
 uint64_t sgc_clock_thread_cpu_ns(void)
 {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);

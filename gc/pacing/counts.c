@@ -10,25 +10,13 @@ struct base {
 };
 
 struct counts {
-    _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own; since the last cycle */
-    struct sgc_counts_stop at_stop;     /* of these, when the world stopped: what comes after is the
-                                         * next cycle's */
     size_t all_at_stop, all_freed_at_stop;      /* of all that threads have counted, then */
     sgc_aw_t cycles;                    /* the last bit is the number of the base */
     struct base base[2];
 };
 
+SGC_STATE struct sgc_counts_sums sgc_counts_sums;
 SGC_STATE static struct counts counts;
-
-size_t sgc_counts_allocated(void)
-{
-    return sgc_aw_load(&counts.allocated);
-}
-
-size_t sgc_counts_freed(void)
-{
-    return sgc_aw_load(&counts.freed);
-}
 
 /* ---- the sums that one load reads ---- */
 
@@ -44,8 +32,8 @@ static void publish(sgc_aw_t *sum, size_t now, size_t *published)
 void sgc_counts_take(struct sgc_cache *cache)
 {
     sgc_cache_count_freed(cache);
-    publish(&counts.allocated, sgc_aw_load(&cache->claimed), &cache->claimed_counted);
-    publish(&counts.freed, sgc_aw_load(&cache->freed_bytes), &cache->freed_counted);
+    publish(&sgc_counts_sums.allocated, sgc_aw_load(&cache->claimed), &cache->claimed_counted);
+    publish(&sgc_counts_sums.freed, sgc_aw_load(&cache->freed_bytes), &cache->freed_counted);
 }
 
 bool sgc_counts_take_spans(void)
@@ -53,9 +41,9 @@ bool sgc_counts_take_spans(void)
     struct sgc_span_bytes taken = sgc_span_take_bytes();
 
     if (taken.allocated != 0)
-        sgc_aw_add_relaxed(&counts.allocated, taken.allocated);
+        sgc_aw_add_relaxed(&sgc_counts_sums.allocated, taken.allocated);
     if (taken.freed != 0)
-        sgc_aw_add_relaxed(&counts.freed, taken.freed);
+        sgc_aw_add_relaxed(&sgc_counts_sums.freed, taken.freed);
     return taken.allocated != 0;
 }
 
@@ -104,20 +92,15 @@ void sgc_counts_take_all(void)
     for (uint32_t id = 1; id < caches; id++)
         sgc_counts_take(sgc_cache_of(id));
     sgc_counts_take_spans();
-    counts.at_stop.allocated = sgc_aw_load(&counts.allocated);
-    counts.at_stop.freed = sgc_aw_load(&counts.freed);
+    sgc_counts_sums.at_stop.allocated = sgc_aw_load(&sgc_counts_sums.allocated);
+    sgc_counts_sums.at_stop.freed = sgc_aw_load(&sgc_counts_sums.freed);
     counts.all_freed_at_stop = all_freed();
     counts.all_at_stop = sgc_counts_allocated_total();
 }
 
-const struct sgc_counts_stop *sgc_counts_at_stop(void)
-{
-    return &counts.at_stop;
-}
-
 size_t sgc_counts_retired(size_t unused)
 {
-    counts.at_stop.unused = unused;
+    sgc_counts_sums.at_stop.unused = unused;
     return sgc_counts_live() + sgc_counts_allocated_since();
 }
 
@@ -126,8 +109,8 @@ void sgc_counts_cycle_done(size_t live)
     size_t cycles = sgc_aw_load(&counts.cycles) + 1;
     struct base *next = &counts.base[cycles % 2];
 
-    sgc_aw_add_relaxed(&counts.allocated, -counts.at_stop.allocated);
-    sgc_aw_add_relaxed(&counts.freed, -counts.at_stop.freed);
+    sgc_aw_add_relaxed(&sgc_counts_sums.allocated, -sgc_counts_sums.at_stop.allocated);
+    sgc_aw_add_relaxed(&sgc_counts_sums.freed, -sgc_counts_sums.at_stop.freed);
     sgc_aw_store_rel(&next->allocated, counts.all_at_stop);
     sgc_aw_store_rel(&next->freed, counts.all_freed_at_stop);
     sgc_aw_store_rel(&next->live, live);

@@ -21,9 +21,34 @@
 
 #include "gc/threads/mutator.h"
 
-/* Since the last cycle, of what threads have told. */
-size_t sgc_counts_allocated(void);
-size_t sgc_counts_freed(void);
+/* Bytes allocated since the last cycle, freed since then, and claimed but not handed out, at the
+ * moment when the world last stopped. */
+struct sgc_counts_stop {
+    size_t allocated, freed, unused;
+};
+
+/* Of what threads have told since the last cycle. */
+struct sgc_counts_sums {
+    _Alignas(128) sgc_aw_t allocated, freed;    /* on lines of its own */
+    struct sgc_counts_stop at_stop;             /* what comes after is the next cycle's */
+};
+SGC_INNER struct sgc_counts_sums sgc_counts_sums;
+
+static inline size_t sgc_counts_allocated(void)
+{
+    return sgc_aw_load(&sgc_counts_sums.allocated);
+}
+
+static inline size_t sgc_counts_freed(void)
+{
+    return sgc_aw_load(&sgc_counts_sums.freed);
+}
+
+/* On the collecting thread. */
+static inline const struct sgc_counts_stop *sgc_counts_at_stop(void)
+{
+    return &sgc_counts_sums.at_stop;
+}
 
 /* All counts.  Each byte counted as freed is counted as allocated, too; the calling thread's own
  * counts are up to date. */
@@ -59,13 +84,6 @@ void sgc_counts_take_all(void);
 /* So much of what was allocated, then, no thread had handed out yet; all caches are retired.  The
  * bytes that are allocated, dead or not.  World stopped. */
 size_t sgc_counts_retired(size_t unused);
-
-/* Bytes allocated since the last cycle, freed since then, and claimed but not handed out, at the
- * moment when the world last stopped.  On the collecting thread. */
-struct sgc_counts_stop {
-    size_t allocated, freed, unused;
-};
-const struct sgc_counts_stop *sgc_counts_at_stop(void);
 
 /* The cycle has ended and found `live` bytes: what it saw is no longer counted.  GC lock. */
 void sgc_counts_cycle_done(size_t live);

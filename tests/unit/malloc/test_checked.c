@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checked blocks (SGC_HARDEN=2): malloc/checked.c, malloc/quarantine.c, malloc/empty.c.  The program calls itself
+ * Checked blocks (SGC_HARDEN=2): malloc/checked.c, malloc/quarantine.h, malloc/empty.h.  The program calls itself
  * with the level in its environment, and with SGC_HARDEN_ACTION=report, so that it can go on after
  * what it tries, and see what was told.
  */
