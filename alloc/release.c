@@ -127,11 +127,12 @@ struct walk {
     uint32_t next;
     uint32_t epoch;                 /* in which it began: after a cycle others may have renewed the
                                      * lists, and swept them */
+    size_t live;                    /* slots of a plain malloc's pages so far that the program has */
 };
 
 static struct walk walk_of(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE, sgc_heap.epoch };
+    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE, sgc_heap.epoch, 0 };
 }
 
 /* The next page; `usable` comes before `done`, whose pages may be moved there.  It is the last one
@@ -176,17 +177,30 @@ bool sgc_emptied_more_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls
     return count_pages(cache, kind, cls, max) == max;
 }
 
+/* Of a plain malloc's page the slots are counted that the program has: a bin that has given up its
+ * own has a bound by them. */
+static enum sgc_fill fill_of(struct walk *w, uint32_t page)
+{
+    uint32_t cls = sgc_heap.pages[page].cls, live;
+
+    if (SGC_TRACES)
+        return sgc_slots_fill(page, cls);
+    live = sgc_page_live(page);
+    w->live += live;
+    return live == 0 ? SGC_FILL_EMPTY : live < sgc_size_classes.of[cls].per_page ? SGC_FILL_PART : SGC_FILL_FULL;
+}
+
 /* The bin has given up its slots. */
-static void sort_page(struct sgc_page_lists *lists, uint32_t page, struct sgc_sweep_step *step)
+static void sort_page(struct walk *w, uint32_t page, struct sgc_sweep_step *step)
 {
     enum sgc_fill fill;
 
     sgc_page_merge(page);
-    fill = sgc_slots_fill(page, sgc_heap.pages[page].cls);
+    fill = fill_of(w, page);
     if (fill == SGC_FILL_EMPTY)
-        sgc_lists_take_empty(lists, page, step);
-    else if (fill == SGC_FILL_PART && sgc_list_of(lists, page) == SGC_LIST_DONE)
-        sgc_list_move(lists, SGC_LIST_USABLE, page);
+        sgc_lists_take_empty(w->lists, page, step);
+    else if (fill == SGC_FILL_PART && sgc_list_of(w->lists, page) == SGC_LIST_DONE)
+        sgc_list_move(w->lists, SGC_LIST_USABLE, page);
 }
 
 /* False: there are no more. */
@@ -197,12 +211,15 @@ static bool sort_some(struct walk *w, struct sgc_sweep_step *step)
     *step = (struct sgc_sweep_step){ .swept = 0 };
     while (step->swept < WALK_STEP && step->empties < SGC_SWEEP_STEP && (page = walk_next(w)) != SGC_NO_PAGE) {
         step->swept++;
-        sort_page(w->lists, page, step);
+        sort_page(w, page, step);
     }
     sgc_sweep_announce(step);
     return page != SGC_NO_PAGE;
 }
 
+/* Sorts all of them and renews the bin's bound: one whose objects are all freed shrinks by fourths
+ * of them, however few of them its pages had.  Each page but the active one has one or more, so the
+ * next look at all pages is paid for by a free for each four of them, or more. */
 static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct walk w = walk_of(cache, kind, cls);
@@ -217,6 +234,8 @@ static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         sgc_sweep_give(&step, cache->id, &cache->section);
         found += step.empties;
     } while (more);
+    if (!SGC_TRACES)
+        cache->bin[kind][cls].bound = w.live / BOUND_SHARE;
     return found;
 }
 
@@ -310,42 +329,13 @@ static void offer_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     }
 }
 
-/* Slots that the program has in the bin's swept pages, when none is at hand. */
-static size_t count_live(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    struct walk w = walk_of(cache, kind, cls);
-    uint32_t page = SGC_NO_PAGE;
-    size_t live = 0;
-
-    do {
-        sgc_lock(cache->lock, &cache->section);
-        for (uint32_t i = 0; i < WALK_STEP && (page = walk_next(&w)) != SGC_NO_PAGE; i++)
-            live += sgc_page_live(page);
-        sgc_unlock(cache->lock, &cache->section);
-    } while (page != SGC_NO_PAGE);
-    return live;
-}
-
-/* A bin whose objects are all freed shrinks by fourths of them, however few of them its pages had.
- * Each page but the active one has one or more, so the next look at all pages is paid for by a free
- * for each four of them, or more.  After the bin has left its slots. */
-static void renew_bound(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
-{
-    struct sgc_bin *bin = &cache->bin[kind][cls];
-
-    sgc_assert(!sgc_bin_has_freed(bin) && bin->size != 0);
-    bin->bound = count_live(cache, kind, cls) / BOUND_SHARE;
-}
-
-/* Are all pages to be looked at?  If they are few, compared with the freed slots at hand.  A plain
- * malloc's bin that has a bound has reached it, which is a share of what lived in its pages. */
+/* Are all pages to be looked at?  If they are few, compared with the freed slots at hand, which are
+ * as many as a plain malloc's bin may keep. */
 static bool pays_to_walk(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    const struct sgc_bin *bin = &cache->bin[kind][cls];
+    size_t slots = sgc_bin_nfreed(&cache->bin[kind][cls]);
 
-    if (!SGC_TRACES && bin->bound != 0)
-        return true;
-    return !sgc_emptied_more_pages(cache, kind, cls, sgc_bin_nfreed(bin) / FREED_PER_PAGE + 1);
+    return !SGC_TRACES || !sgc_emptied_more_pages(cache, kind, cls, slots / FREED_PER_PAGE + 1);
 }
 
 void sgc_emptied_leave_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
@@ -356,7 +346,5 @@ void sgc_emptied_leave_freed(struct sgc_cache *cache, uint32_t kind, uint32_t cl
         sgc_emptied_give_up(cache, kind, cls);
     else
         offer_freed(cache, kind, cls);
-    if (!SGC_TRACES)
-        renew_bound(cache, kind, cls);
     sgc_guard_leave(&cache->section);
 }

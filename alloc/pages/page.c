@@ -59,15 +59,20 @@ void sgc_page_set_up_small(uint32_t page, uint32_t cls, uint32_t kind, uint32_t 
     sgc_a8_swap_sc(&d->remote, 0);
 }
 
+/* Of larger slots most words have none; counting bits is a call where the processor's instruction
+ * for it may be missing. */
 uint32_t sgc_page_live(uint32_t page)
 {
     size_t word = (size_t)page * SGC_PAGE_WORDS;
     uint32_t live = 0;
 
     sgc_assert(sgc_page_ok(page));
-    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++)
-        live += (uint32_t)__builtin_popcountll(
-            sgc_aw_load(sgc_bits_word(w, sgc_heap.alloc_role)));
+    for (size_t w = word; w < word + SGC_PAGE_WORDS; w++) {
+        uintptr_t bits = sgc_aw_load(sgc_bits_word(w, sgc_heap.alloc_role));
+
+        if (bits != 0)
+            live += (uint32_t)__builtin_popcountll(bits);
+    }
     return live;
 }
 
