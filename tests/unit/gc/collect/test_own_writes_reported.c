@@ -69,6 +69,7 @@ static bool resized(size_t had, size_t bytes)
     char *object = GC_malloc(had), *fresh;
 
     held[0] = object;
+    held[2] = GC_malloc(had);           /* a large object does not grow where it is */
     memset(object, 1, had);
     watch_all();
     fresh = GC_realloc(object, bytes);

@@ -292,6 +292,17 @@ static void check_free(void *object, const char *what)
     tap_ok(first && second, "GC_free leaves %s that is kept, and frees it when it is not", what);
 }
 
+/* One that cannot grow where it is. */
+static void *large_before_another(void)
+{
+    static void *volatile behind;
+    void *object = GC_malloc(100000);
+
+    behind = GC_malloc(100000);
+    tap_ok(behind != NULL, "another lies behind a large object");
+    return object;
+}
+
 static void check_realloc(char *object, size_t bytes, const char *what)
 {
     char *moved;
@@ -334,7 +345,7 @@ static void check_keeping(void)
     check_free(GC_malloc(300000), "a large object");
     check_free(watched(GC_malloc_uncollectable(48)), "an uncollectable object");
     check_realloc(watched(GC_malloc(64)), 4096, "an object");
-    check_realloc(GC_malloc(100000), 900000, "a large object");
+    check_realloc(large_before_another(), 900000, "a large object");
     check_realloc(GC_malloc_explicitly_typed(64, descriptor), 2000, "a typed object");
     check_debug();
 }
