@@ -108,24 +108,38 @@ static void discard_old(uint64_t now, struct sgc_section *self)
     sgc_aw_store(&rhythm.extra, extra - smaller(extra, old));
 }
 
+/* By one thread at a time.  False: nothing goes, or another thread is at it; that one looks again
+ * after its exchange at what others have freed. */
+static bool give_back_now(uint64_t now, struct sgc_section *self)
+{
+    bool goes = true;
+
+    if (!sgc_a32_cas(&rhythm.busy, 0, 1))
+        return false;
+    sgc_guard_enter(self);
+    if (sgc_pool_used_bytes() > bound()) {
+        discard(self);
+        goes = rhythm.discarded != 0;
+    } else {
+        discard_old(now, self);
+    }
+    sgc_guard_leave(self);
+    sgc_a32_swap(&rhythm.busy, 0);
+    return goes;
+}
+
 void sgc_give_back(struct sgc_cache *cache)
 {
-    size_t used = sgc_pool_used_bytes();
     uint64_t now;
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (used == 0 || sgc_malloc_options.decay_ms < 0)
+    if (sgc_pool_used_bytes() == 0 || sgc_malloc_options.decay_ms < 0)
         return;
     now = sgc_clock_ns();
-    if ((used <= bound() && now < sgc_aw_load(&rhythm.ticked) + TICK_NS) || !sgc_a32_cas(&rhythm.busy, 0, 1))
+    if (sgc_pool_used_bytes() <= bound() && now < sgc_aw_load(&rhythm.ticked) + TICK_NS)
         return;
-    sgc_guard_enter(&cache->section);
-    if (used > bound())
-        discard(&cache->section);
-    else
-        discard_old(now, &cache->section);
-    sgc_guard_leave(&cache->section);
-    sgc_a32_store_rel(&rhythm.busy, 0);
+    while (give_back_now(now, &cache->section) && sgc_pool_used_bytes() > bound())
+        continue;
 }
 
 void sgc_give_back_after(struct sgc_cache *cache, const void *block)

@@ -4,6 +4,7 @@
 # the difference of two runs, of which one does more of something, is what that costs.
 
 . "$(dirname "$0")/check.sh"
+unset SGC_MODE SGC_VERIFY GC_PAUSE_TIME_TARGET      # the bounds are those of usual settings
 command -v valgrind >/dev/null || tap_skip_all "there is no valgrind: apt-get install valgrind"
 grep -Eq -- '-fsanitize=' "$build/Makefile" && tap_skip_all "the build is for a sanitizer"
 

@@ -34,6 +34,15 @@ CONFORM_UNUSED static bool conform_is_c_library(void)
     return conform_file_of("malloc") == conform_file_of("gnu_get_libc_version");
 }
 
+/* Whose malloc is it that is found first?  Something may lie before this one. */
+CONFORM_UNUSED static bool conform_is_sgc(void)
+{
+    void *function = dlsym(RTLD_DEFAULT, "malloc");
+    Dl_info file;
+
+    return function != NULL && dladdr(function, &file) != 0 && strstr(file.dli_fname, "libsgcmalloc") != NULL;
+}
+
 /* A value that the compiler does not know: it would warn of sizes that cannot be. */
 CONFORM_UNUSED static size_t conform_size(size_t n)
 {
