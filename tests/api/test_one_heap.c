@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 enum {
-    ROOTS_MOST = 200 << 10,     /* bytes; each library has more of its own */
+    ROOTS_MOST = 256 << 10,     /* bytes; each library has more of its own */
     OBJECTS = 40,
 };
 
