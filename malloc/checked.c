@@ -172,9 +172,9 @@ static void tell_written(uintptr_t start, size_t bytes)
 }
 
 /* The first word of the block that the thread has freed last. */
-static inline void check_last(struct sgc_cache *cache)
+static inline void check_last(const struct sgc_cache *cache)
 {
-    struct sgc_quarantine *q = sgc_quarantines != NULL ? sgc_quarantines[cache->id] : NULL;
+    const struct sgc_quarantine *q = sgc_quarantine_there(cache);
 
     if (q != NULL && q->last != 0 && __builtin_expect(*(const uintptr_t *)q->last != 0, 0))
         tell_written(q->last, q->last_bytes);

@@ -78,13 +78,12 @@ static void discard_until(size_t wanted, uint64_t now, struct sgc_section *self)
     } while (kept > wanted && kept < before);
 }
 
-/* Down to half of the bound, if there is more.  By the clock that tells when pages were freed. */
-static void discard(struct sgc_section *self)
+/* Down to half of the bound, if there is more. */
+static void discard(uint64_t now, struct sgc_section *self)
 {
-    uint64_t now = sgc_clock_ns();
     size_t before;
 
-    sgc_assert(sgc_a32_load(&rhythm.busy) == 1);
+    sgc_assert(sgc_a32_load(&rhythm.busy) == 1 && now >= rhythm.last);
     learn(now);
     before = sgc_pool_used_bytes();
     if (before <= bound())
@@ -108,17 +107,20 @@ static void discard_old(uint64_t now, struct sgc_section *self)
     sgc_aw_store(&rhythm.extra, extra - smaller(extra, old));
 }
 
-/* By one thread at a time.  False: nothing goes, or another thread is at it; that one looks again
- * after its exchange at what others have freed. */
-static bool give_back_now(uint64_t now, struct sgc_section *self)
+/* By one thread at a time, so that the time is not before that of the last discard.  False: nothing
+ * goes, or another thread is at it; that one looks again after its exchange at what others have
+ * freed. */
+static bool give_back_now(struct sgc_section *self)
 {
     bool goes = true;
+    uint64_t now;
 
     if (!sgc_a32_cas(&rhythm.busy, 0, 1))
         return false;
+    now = sgc_clock_ns();
     sgc_guard_enter(self);
     if (sgc_pool_used_bytes() > bound()) {
-        discard(self);
+        discard(now, self);
         goes = rhythm.discarded != 0;
     } else {
         discard_old(now, self);
@@ -130,15 +132,14 @@ static bool give_back_now(uint64_t now, struct sgc_section *self)
 
 void sgc_give_back(struct sgc_cache *cache)
 {
-    uint64_t now;
+    size_t used = sgc_pool_used_bytes();
 
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
-    if (sgc_pool_used_bytes() == 0 || sgc_malloc_options.decay_ms < 0)
+    if (used == 0 || sgc_malloc_options.decay_ms < 0)
         return;
-    now = sgc_clock_ns();
-    if (sgc_pool_used_bytes() <= bound() && now < sgc_aw_load(&rhythm.ticked) + TICK_NS)
+    if (used <= bound() && sgc_clock_ns() < sgc_aw_load(&rhythm.ticked) + TICK_NS)
         return;
-    while (give_back_now(now, &cache->section) && sgc_pool_used_bytes() > bound())
+    while (give_back_now(&cache->section) && sgc_pool_used_bytes() > bound())
         continue;
 }
 

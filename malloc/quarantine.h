@@ -38,13 +38,20 @@ _Static_assert((SGC_QUARANTINE_SLOTS & (SGC_QUARANTINE_SLOTS - 1)) == 0 &&
  * not wait.  Made before the first cache is opened, in malloc/checked.c. */
 SGC_INNER struct sgc_quarantine **sgc_quarantines;
 
+/* The cache's; NULL: it has none. */
+static inline struct sgc_quarantine *sgc_quarantine_there(const struct sgc_cache *cache)
+{
+    sgc_assert(sgc_cache_ok(cache));
+    return sgc_quarantines != NULL ? sgc_quarantines[cache->id] : NULL;
+}
+
 /* The cache's, made now if need be: a block of the heap that is never freed.  NULL: there is no
  * memory.  Outside sections. */
 static inline struct sgc_quarantine *sgc_quarantine_of(struct sgc_cache *cache)
 {
-    struct sgc_quarantine *q = sgc_quarantines != NULL ? sgc_quarantines[cache->id] : NULL;
+    struct sgc_quarantine *q = sgc_quarantine_there(cache);
 
-    sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
+    sgc_assert(!sgc_section_inside(&cache->section));
     if (q != NULL || sgc_quarantines == NULL)
         return q;
     q = sgc_span_alloc(&cache->section, sizeof *q, SGC_KIND_CONSERVATIVE, SGC_GRANULE);

@@ -85,18 +85,19 @@ static void *new_zeroed_by_system(size_t bytes)
 {
     void *block = new_block(bytes, SGC_GRANULE, false);
 
-    sgc_assert(bytes >= ZERO_BY_SYSTEM);
+    sgc_assert(bytes >= ZERO_BY_SYSTEM && !sgc_checks());
     if (block != NULL && !sgc_mem_discard(block, sgc_round_up(bytes, sgc_os_page_size())))
         memset(block, 0, bytes);
     return block;
 }
 
-/* A span that is zeroed has a kind that says so, and which growing it would zero for, too. */
+/* A span that is zeroed has a kind that says so, and which growing it would zero for, too.  Checked
+ * blocks are zero, and have their seals behind what was asked for. */
 void *sgc_block_new_zeroed(size_t bytes)
 {
     void *block;
 
-    if (bytes >= ZERO_BY_SYSTEM)
+    if (bytes >= ZERO_BY_SYSTEM && !sgc_checks())
         return new_zeroed_by_system(bytes);
     block = new_block(bytes, SGC_GRANULE, bytes > ZERO_BY_SPAN);
     sgc_assert(block == NULL || bytes <= ZERO_BY_SPAN || (uintptr_t)block % SGC_PAGE == 0);

@@ -16,7 +16,7 @@ struct family {
     void *(*resize)(void *block, size_t bytes);
 };
 
-enum { BATCH = 1000, TABLE = 10000, SIZES = 8192, LARGER = 4096, KEPT = 300000 };
+enum { BATCH = 1000, TABLE = 10000, SIZES = 8192, HOT = 64, LARGER = 4096, KEPT = 300000 };
 
 static void *table[TABLE], *blocks[KEPT];
 static unsigned short sizes[SIZES];
@@ -61,10 +61,10 @@ static void draw_sizes(void)
 }
 
 /* A: freed at once. */
-static void hot(const struct family *f, long count, size_t bytes)
+static void hot(const struct family *f, long count)
 {
     for (long i = 0; i < count; i++)
-        f->give(f->take(bytes));
+        f->give(f->take(HOT));
 }
 
 /* B: a batch of many sizes, then freed in the same order. */
@@ -145,25 +145,24 @@ static void remote(const struct family *f, long count)
     need(pthread_create(&thread, NULL, give_all, &g) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-static bool run(const char *mode, const struct family *f, long count)
+/* ---- the modes ---- */
+
+static const struct mode {
+    const char *name;
+    void (*run)(const struct family *f, long count);
+} modes[] = {
+    { "hot", hot }, { "batch", batches }, { "random", at_random }, { "larger", larger }, { "resize", resizes },
+    { "kept", kept }, { "remote", remote },
+};
+
+static bool run(const char *name, const struct family *f, long count)
 {
-    if (strcmp(mode, "hot") == 0)
-        hot(f, count, 64);
-    else if (strcmp(mode, "batch") == 0)
-        batches(f, count);
-    else if (strcmp(mode, "random") == 0)
-        at_random(f, count);
-    else if (strcmp(mode, "larger") == 0)
-        larger(f, count);
-    else if (strcmp(mode, "resize") == 0)
-        resizes(f, count);
-    else if (strcmp(mode, "kept") == 0)
-        kept(f, count);
-    else if (strcmp(mode, "remote") == 0)
-        remote(f, count);
-    else
-        return false;
-    return true;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(name, modes[i].name) == 0) {
+            modes[i].run(f, count);
+            return true;
+        }
+    return false;
 }
 
 int main(int argc, char **argv)

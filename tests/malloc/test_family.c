@@ -266,20 +266,28 @@ static bool free_keeps_errno(void)
     return right;
 }
 
-static bool calloc_is_zero(void)
+static bool calloc_is_zero_of(size_t size)
 {
     bool right = true;
 
-    for (size_t size = 1; size < (2u << 20); size += 1 + size / 4) {
-        for (int turn = 0; turn < 4; turn++)
-            free(conform_new(size, 255));
-        for (int turn = 0; turn < 4; turn++) {
-            void *zero = calloc(1, size);
+    for (int turn = 0; turn < 4; turn++)
+        free(conform_new(size, 255));
+    for (int turn = 0; turn < 4; turn++) {
+        void *zero = calloc(1, size);
 
-            right = right && zero != NULL && conform_is_zero(zero, size);
-            free(zero);
-        }
+        right = right && zero != NULL && conform_is_zero(zero, size);
+        free(zero);
     }
+    return right;
+}
+
+/* Up to sizes that the system zeroes. */
+static bool calloc_is_zero(void)
+{
+    bool right = calloc_is_zero_of(((size_t)8 << 20) + 100);
+
+    for (size_t size = 1; size < (2u << 20); size += 1 + size / 4)
+        right = calloc_is_zero_of(size) && right;
     return right;
 }
 

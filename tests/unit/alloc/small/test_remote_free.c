@@ -108,16 +108,21 @@ static void drain(struct sgc_cache *cache)
     sgc_unlock(cache->lock, &cache->section);
 }
 
+/* The page of the first of that many new objects of the cache. */
+static uint32_t page_of_new(struct sgc_cache *cache, char **object, int count)
+{
+    for (int i = 0; i < count; i++)
+        object[i] = heap_small(cache, BYTES, KIND);
+    return heap_page(object[0]);
+}
+
 /* Until the owner has merged, nobody tells it again. */
 static void test_told_once(void)
 {
     struct sgc_cache *other = heap_cache();
     char *object[4];
-    uint32_t page;
+    uint32_t page = page_of_new(main_cache, object, 4);
 
-    for (int i = 0; i < 4; i++)
-        object[i] = heap_small(main_cache, BYTES, KIND);
-    page = heap_page(object[0]);
     sgc_page_merge(page);
     drain(main_cache);
     sgc_object_free(other, object[0]);
@@ -188,11 +193,8 @@ static void test_orphan_told_again(void)
 {
     struct sgc_cache *ending = heap_cache(), *other = heap_cache();
     char *object[3];
-    uint32_t page;
+    uint32_t page = page_of_new(ending, object, 3);
 
-    for (int i = 0; i < 3; i++)
-        object[i] = heap_small(ending, BYTES, KIND);
-    page = heap_page(object[0]);
     heap_cache_end(ending);
     heap_collect(object, 3);
     heap_sweep_all();
