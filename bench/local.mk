@@ -25,6 +25,7 @@ bench_cases = \
 	bench/cases/finalize \
 	bench/cases/gcbench \
 	bench/cases/limits \
+	bench/cases/loads \
 	bench/cases/pairs \
 	bench/cases/pauses
 
@@ -103,6 +104,9 @@ bench_cases_handover_DEPENDENCIES = libgc.la
 bench_cases_latency_SOURCES = bench/cases/latency.c $(case_common)
 bench_cases_latency_LDADD = $(case_library)
 bench_cases_latency_DEPENDENCIES = libgc.la
+bench_cases_loads_SOURCES = bench/cases/loads.c $(case_common)
+bench_cases_loads_LDADD = $(case_library)
+bench_cases_loads_DEPENDENCIES = libgc.la
 bench_cases_limits_SOURCES = bench/cases/limits.c $(case_common)
 bench_cases_limits_LDADD = $(case_library)
 bench_cases_limits_DEPENDENCIES = libgc.la

@@ -12,6 +12,8 @@ from runner.summary import mean, numbers, ratio
 GROUP, INCREMENTAL = "concurrent mode", "incremental"
 VARIANTS = (Variant(PEER, LIMIT), Variant(PEER, INCREMENTAL), Variant(SGC, "stop"), Variant(SGC, "concurrent"))
 TITLES = ("bdwgc", "incremental", "stop", "concurrent")
+LOADS = (("expanded", 300, 1), ("disabled", 300, 1), ("grows", 1000, 1), ("large", 250, 1), ("buffers", 125, 1), ("threads", 250, 8),
+         ("trees", 100, 4))
 MODES = ("default",)            # of none: what a variant's environment is, its own mode says
 
 
@@ -32,6 +34,8 @@ def all_cases():
                    words("--set", "quick", "--threads", threads), "seconds", 64)
     for what in ("finalizers", "brief"):
         yield case(f"finalize/{what}", "finalize", words(what, 1000000, 3), words(what, 10000, 1), "ns_per_object", 256)
+    for what, megabytes, threads in LOADS:
+        yield case(f"loads/{what}", "loads", words(what, megabytes, threads), words(what, 4, threads), "time_ms", 4 * megabytes)
     yield case("coroutines/20000", "coroutines", words(20000, 0, 1000), words(20, 0, 10), "collection_us", 64)
 
 
