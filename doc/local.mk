@@ -15,6 +15,7 @@ documents += \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/theses.md \
+	doc/design/concurrent-pace.md \
 	doc/design/concurrent.md \
 	doc/design/concurrent-marker.md \
 	doc/design/cycle.md \

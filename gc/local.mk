@@ -102,17 +102,20 @@ gc_sources = \
 	gc/inspect/way.c \
 	gc/inspect/way.h \
 	gc/inspect/why_live.c \
+	gc/pacing/budget.h \
 	gc/pacing/concurrent_pace.c \
 	gc/pacing/concurrent_pace.h \
 	gc/pacing/costs.c \
 	gc/pacing/costs.h \
 	gc/pacing/counts.c \
 	gc/pacing/counts.h \
+	gc/pacing/due.c \
 	gc/pacing/heap_size.c \
 	gc/pacing/heap_size.h \
 	gc/pacing/pacing.c \
 	gc/pacing/pacing.h \
 	gc/pacing/endo_rules.h \
+	gc/pacing/help_rules.h \
 	gc/pacing/marker_rules.h \
 	gc/pacing/pacing_rules.h \
 	gc/pacing/pause_rules.h \

@@ -29,6 +29,9 @@ enum sgc_fault {
     SGC_FAULT_FLAG_FORGOTTEN,   /* every fourth page is not flagged when it should be */
     SGC_FAULT_NOTE_FORGOTTEN,   /* what is freed while a mark goes on is not noted */
     SGC_FAULT_SWEPT_EARLY,      /* a page gets the tag of the epoch that comes */
+    SGC_FAULT_ONE_STOP,         /* at first nothing counts as kept; a cycle that is due and has not
+                                   begun is made at once, and one that has no room left ends at
+                                   once */
 };
 
 #ifdef SGC_ASSERTIONS

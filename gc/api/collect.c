@@ -106,7 +106,7 @@ enum {
  * would never leave to it. */
 static void collect_a_little(struct sgc_mutator *self)
 {
-    enum sgc_due due = sgc_pacing_poll(self);
+    enum sgc_due due = sgc_pacing_poll(self, 0);
 
     if (sgc_turn_offered())
         sgc_turn_take(self, 0);

@@ -83,22 +83,22 @@ static enum sgc_collect_result collect(struct sgc_mutator *self, enum sgc_reason
     return result;
 }
 
-static void collect_if_due(struct sgc_mutator *self, uintptr_t from)
+static void collect_if_due(struct sgc_mutator *self, const struct request *r)
 {
     enum sgc_due due;
 
     sgc_section_of(self)->leaves = false;       /* it has gone on since */
     if (sgc_turn_offered()) {
-        sgc_turn_take(self, from);
+        sgc_turn_take(self, r->from);
         sgc_stack_clear_deep();
     }
-    due = sgc_pacing_poll(self);
+    due = sgc_pacing_poll(self, r->small || r->bytes >= SGC_PACE_NEVER ? 0 : r->bytes);
     if (sgc_a32_load(&sgc_allocate_settings.manual) != 0)
         return;
     if (sgc_torture_due(self))
-        sgc_collect_under_torture(self, from);
-    else
-        sgc_collect_as_due(self, due, sgc_allocate_stop(), from);
+        sgc_collect_under_torture(self, r->from);
+    else if (due != SGC_DUE_NOT)
+        sgc_collect_as_due(self, due, sgc_allocate_stop(), r->from);
 }
 
 /* After a cycle that left plenty of room, a request that fails only means that other threads were
@@ -222,7 +222,7 @@ static void *allocate_or_collect(struct sgc_mutator *self, const struct request 
     void *object;
 
     sgc_assert(sgc_mutator_mine(self) && r->entry != 0 && r->from != 0);
-    collect_if_due(self, r->from);
+    collect_if_due(self, r);
     sgc_disclaim_poll(self, r->entry);
     seen = sgc_cycles_finished();
     object = try_heap(self, r);

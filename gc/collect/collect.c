@@ -14,6 +14,7 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/pacing/concurrent_pace.h"
+#include "gc/pacing/help_rules.h"
 #include "gc/pacing/pacing.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/upper.h"
@@ -52,7 +53,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     return true;
 }
 
-/* A thread that runs out of memory, or of time, takes the marks that there are already; one that
+/* A thread that runs out of memory, or of room, takes the marks that there are already; one that
  * wants to know which objects are garbage now begins anew. */
 static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
 {
@@ -125,16 +126,6 @@ static void mark_for_a_while(void *arg)
     a->worked = sgc_team_assist(&sgc_cycle.team, ns < UINT64_MAX - now ? now + ns : UINT64_MAX);
 }
 
-/* If there is nothing for the thread to do, the mark gets on meanwhile. */
-static void mark_or_rest(void *arg)
-{
-    struct assist *a = arg;
-
-    mark_for_a_while(a);
-    if (!a->worked)
-        sgc_sleep_ns(a->wait.max_ns);
-}
-
 /* Until no cycle is busy. */
 static void wait_over(void *arg)
 {
@@ -145,27 +136,6 @@ static void wait_over(void *arg)
             return;
         sgc_wait(&sgc_cycle.state, now, (int64_t)w->max_ns);
     }
-}
-
-/* A thread that allocates faster than the mark gets on. */
-static void assist(struct sgc_mutator *self)
-{
-    struct assist a = { { sgc_clock_ns(), SGC_ASSIST_NS }, false };
-
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_world_sleep(self, mark_or_rest, &a);
-    sgc_concurrent_pace_waited(SGC_ASSIST, sgc_clock_ns() - a.wait.began);
-}
-
-/* One for which there is no memory until the cycle is over: it waits no longer than a stop may
- * take. */
-static void stall(struct sgc_mutator *self)
-{
-    struct wait w = { sgc_clock_ns(), sgc_pause_target_ns() };
-
-    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_world_sleep(self, wait_over, &w);
-    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began);
 }
 
 bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns)
@@ -201,18 +171,91 @@ bool sgc_assist_bytes(struct sgc_mutator *self, size_t bytes)
     return more;
 }
 
-/* ---- when one is due ---- */
+/* ---- help in proportion ---- */
 
-/* A concurrent cycle has some time beyond what was planned, and a little more.  False: it has to
- * end now. */
+/* A piece of help. */
+struct piece {
+    struct assist assist;
+    uint64_t rests;
+};
+
+/* If there is nothing for the thread to mark, it rests, at most until the cycle has come further,
+ * or a stop is offered. */
+static void help_a_little(void *arg)
+{
+    struct piece *p = arg;
+    uint32_t now;
+
+    if (sgc_concurrent_marks())
+        mark_for_a_while(&p->assist);
+    now = sgc_a32_load_acq(&sgc_cycle.state);
+    if (!p->assist.worked && now != SGC_CYCLE_IDLE && !sgc_turn_offered())
+        sgc_wait(&sgc_cycle.state, now, (int64_t)sgc_help_rest_ns(p->assist.wait.max_ns, p->rests));
+}
+
+/* So much of the thread's part is done then. */
+static uint64_t helped(struct sgc_mutator *self, uint64_t ns, uint64_t rests, uintptr_t from)
+{
+    struct piece p = { { { sgc_clock_ns(), ns }, false }, rests };
+    uint64_t spent;
+
+    sgc_world_sleep(self, help_a_little, &p);
+    spent = sgc_clock_ns() - p.assist.wait.began;
+    if (sgc_turn_offered())
+        sgc_turn_take(self, from);
+    return (p.assist.worked ? spent : spent / rests) + 1;
+}
+
+/* A thread that allocates faster than the cycle gets on does what its bytes are worth, unless the
+ * cycle catches up before.  Between two pieces it may be stopped, or make a stop that is
+ * offered. */
+static void help(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
+{
+    struct sgc_help h = sgc_pacing_help(self);
+    enum sgc_wait which = due == SGC_DUE_LATE ? SGC_STALL : SGC_ASSIST;
+    uint64_t began = sgc_clock_ns();
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    if (h.ns < SGC_HELP_MIN_NS)
+        return;
+    self->owed = 0;
+    for (uint64_t done = 0; done < h.ns && (due == SGC_DUE_ASSIST || due == SGC_DUE_LATE) && sgc_concurrent_busy();) {
+        done += helped(self, sgc_help_piece_ns(h.ns - done), h.rests, from);
+        due = sgc_pacing_poll_again(self);
+    }
+    sgc_concurrent_pace_waited(which, sgc_clock_ns() - began);
+}
+
+/* The thread is beyond what it was to allocate before a concurrent cycle. */
+static bool help_late(struct sgc_mutator *self, uintptr_t from)
+{
+    if (sgc_next_in_one_stop() || !sgc_concurrent_ask(self) || sgc_pacing_hopeless())
+        return false;
+    help(self, SGC_DUE_LATE, from);
+    return true;
+}
+
+/* One for which there is no memory until the cycle is over: it waits no longer than a stop may
+ * take. */
+static void stall(struct sgc_mutator *self)
+{
+    struct wait w = { sgc_clock_ns(), sgc_pause_target_ns() };
+
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    sgc_world_sleep(self, wait_over, &w);
+    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began);
+}
+
+/* There is no memory for what is allocated until a concurrent cycle is over, or [Endo]'s pace
+ * allows none.  False: it has to end now. */
 static bool wait_for_cycle(struct sgc_mutator *self)
 {
     if (!sgc_concurrent_busy())
         return false;
-    if (!sgc_pacing_overdue())
+    if (sgc_pacing_poll_again(self) < SGC_DUE_LATE)
         return true;
     stall(self);
-    return !sgc_pacing_overdue();
+    return sgc_pacing_poll_again(self) < SGC_DUE_LATE;
 }
 
 /* Our frames say nothing about the client's objects afterwards. */
@@ -224,7 +267,9 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(
     if (due == SGC_DUE_SOON && !sgc_next_in_one_stop())
         sgc_concurrent_ask(self);
     else if (due == SGC_DUE_ASSIST)
-        assist(self);
+        help(self, due, from);
+    else if (due == SGC_DUE_LATE && help_late(self, from))
+        ;
     else if (!wait_for_cycle(self)) {
         sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
         sgc_concurrent_ask_again(self);

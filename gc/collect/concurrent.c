@@ -86,14 +86,15 @@ static void note_epoch(void)
         noted = (uint32_t)sgc_aw_load_sc(&concurrent.asked_in);
 }
 
-void sgc_concurrent_ask(struct sgc_mutator *self)
+bool sgc_concurrent_ask(struct sgc_mutator *self)
 {
     sgc_assert(!sgc_gc_lock_held());
     if (!sgc_concurrent_enabled() || !may_begin())
-        return;
+        return false;
     note_epoch();
     if (sgc_a32_load_sc(&sgc_cycle.state) == SGC_CYCLE_IDLE)
         ask_lead(self);
+    return sgc_concurrent_enabled();
 }
 
 void sgc_concurrent_ask_again(struct sgc_mutator *self)

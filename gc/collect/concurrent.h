@@ -25,8 +25,9 @@
 void sgc_concurrent_enable(void);
 bool sgc_concurrent_enabled(void);
 
-/* A cycle is wanted.  Any thread; outside sections, the GC lock not held. */
-void sgc_concurrent_ask(struct sgc_mutator *self);
+/* A cycle is wanted.  False: there is no concurrent one to be had now.  Any thread; outside
+ * sections, the GC lock not held. */
+bool sgc_concurrent_ask(struct sgc_mutator *self);
 
 /* While cycles stop the program although concurrent ones were asked for: has the lead try again, if
  * it is time, whether these can be had now.  Any thread; outside sections, the GC lock not held. */

@@ -8,7 +8,7 @@
  *   state     any thread: IDLE to ASKED by CAS; the  everybody  acquire-release; a stale IDLE or
  *             lead: ARMING, and IDLE if it begins               RUNS costs one question too many.
  *             nothing; the thread that has the GC               A futex word: threads sleep on it
- *             lock: STANDS, RUNS, and IDLE                      until it is IDLE
+ *             lock: STANDS, RUNS, and IDLE                      until it changes
  *   step      the lead                               debuggers  none
  *   team      see mark/team/team_state.h
  *   the rest  the collecting thread, which has the   same       the GC lock

@@ -249,6 +249,7 @@ static void offer_stop(struct sgc_mutator *self, turn_fn *stop, void *arg)
     sgc_assert(sgc_a32_load(&sgc_turn_word) == SGC_TURN_NONE);
     turn = (struct turn){ stop, arg, false };
     sgc_a32_store_rel(&sgc_turn_word, SGC_TURN_OFFERED);
+    sgc_wake(&sgc_cycle.state, 1);
     do {
         sgc_world_sleep(self, wait_for_taker, &until);
         sgc_gc_lock_acquire(self);

@@ -111,7 +111,8 @@ struct sgc_cycle_concurrent {       /* gc/collect/lead.c; waits: gc/pacing/concu
     uint64_t assists;               /* waits of threads since the last cycle to help a mark, */
     uint64_t assists_ns;            /* which took so long in all, and the longest */
     uint64_t longest_assist_ns;
-    uint64_t stalls;                /* because the memory for the time of the mark was used up */
+    uint64_t stalls;                /* because the budget was used up and it had not begun, or the
+                                     * memory for its time was */
     uint64_t stalls_ns;
     uint64_t longest_stall_ns;
     bool another_stop;              /* `resumed`: it will be followed by another */

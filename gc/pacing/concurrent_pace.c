@@ -3,6 +3,8 @@
 #include "gc/pacing/concurrent_pace.h"
 
 #include "gc/pacing/endo_rules.h"
+#include "gc/pacing/help_rules.h"
+#include "gc/pacing/pacing_rules.h"
 #include "gc/pacing/pause_rules.h"
 #include "platform/report.h"
 
@@ -11,28 +13,34 @@ struct waits {
 };
 
 struct concurrent_pace {
-    sgc_aw_t room, from, live, expected, endo;          /* the plan */
+    sgc_aw_t from, live, expected, mark_ns, began_ns, endo; /* the plan, without its room */
     sgc_aw_t marked, round;
+    sgc_aw_t late_from;                 /* allocated when a thread first waited for a cycle; 0:
+                                         * nobody did */
     struct waits waits[SGC_WAITS];
 };
 
 SGC_STATE static struct concurrent_pace concurrent_pace;
+SGC_STATE sgc_aw_t sgc_concurrent_room;
 
 void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan)
 {
-    sgc_assert(plan->room != 0 && !sgc_concurrent_pace_on());
+    sgc_assert(plan->room != 0 && sgc_aw_load(&sgc_concurrent_room) == 0);
     sgc_aw_store(&concurrent_pace.from, plan->from);
     sgc_aw_store(&concurrent_pace.live, plan->live);
     sgc_aw_store(&concurrent_pace.expected, plan->expected);
+    sgc_aw_store(&concurrent_pace.mark_ns, plan->mark_ns);
+    sgc_aw_store(&concurrent_pace.began_ns, sgc_clock_ns());
     sgc_aw_store(&concurrent_pace.endo, plan->endo);
     sgc_aw_store(&concurrent_pace.marked, 0);
     sgc_aw_store(&concurrent_pace.round, 0);
-    sgc_aw_store(&concurrent_pace.room, plan->room);
+    sgc_aw_store(&sgc_concurrent_room, plan->room);
 }
 
 void sgc_concurrent_pace_end(void)
 {
-    sgc_aw_store(&concurrent_pace.room, 0);
+    sgc_aw_store(&concurrent_pace.late_from, 0);
+    sgc_aw_store(&sgc_concurrent_room, 0);
 }
 
 void sgc_concurrent_pace_marked(size_t bytes)
@@ -44,11 +52,6 @@ void sgc_concurrent_pace_round(unsigned n)
 {
     sgc_assert(n != 0);
     sgc_aw_store(&concurrent_pace.round, n);
-}
-
-bool sgc_concurrent_pace_on(void)
-{
-    return sgc_aw_load(&concurrent_pace.room) != 0;
 }
 
 static size_t since(size_t allocated)
@@ -73,13 +76,12 @@ static bool endo_behind(size_t allocated, size_t room, size_t marked)
     return sgc_endo_step(&pace, allocated, SIZE_MAX) > marked;
 }
 
-bool sgc_concurrent_pace_behind(size_t allocated)
+static bool behind(size_t allocated, size_t room)
 {
-    size_t room = sgc_aw_load(&concurrent_pace.room), marked = sgc_aw_load(&concurrent_pace.marked);
+    size_t marked = sgc_aw_load(&concurrent_pace.marked);
     unsigned round = (unsigned)sgc_aw_load(&concurrent_pace.round);
 
-    if (room == 0)
-        return false;
+    sgc_assert(room != 0);
     if (sgc_aw_load(&concurrent_pace.endo) != 0)
         return round == 0 && endo_behind(since(allocated), room, marked);
     if (round != 0)
@@ -87,11 +89,39 @@ bool sgc_concurrent_pace_behind(size_t allocated)
     return sgc_pause_behind(since(allocated), room, marked, to_be_marked(marked, allocated));
 }
 
-bool sgc_concurrent_pace_overdue(size_t allocated)
+enum sgc_pace_is sgc_concurrent_pace_is(size_t allocated)
 {
-    size_t room = sgc_aw_load(&concurrent_pace.room);
+    size_t room = sgc_aw_load(&sgc_concurrent_room);
 
-    return room != 0 && since(allocated) >= room;
+    if (room == 0)
+        return SGC_PACE_OFF;
+    if (since(allocated) >= room)
+        return since(allocated) / (SGC_PACE_ROOMS + 1) >= room ? SGC_PACE_HOPELESS : SGC_PACE_OVERDUE;
+    return behind(allocated, room) ? SGC_PACE_BEHIND : SGC_PACE_AHEAD;
+}
+
+size_t sgc_concurrent_pace_late(size_t allocated)
+{
+    size_t from = 0;
+
+    sgc_assert(allocated != 0);
+    if (sgc_aw_cas(&concurrent_pace.late_from, from, allocated))
+        return 0;
+    from = sgc_aw_load(&concurrent_pace.late_from);
+    return allocated > from ? allocated - from : 0;
+}
+
+/* A mark that is not over when its room is used up takes longer than was expected. */
+uint64_t sgc_concurrent_pace_worth_ns(size_t bytes, size_t allocated)
+{
+    size_t room = sgc_aw_load(&sgc_concurrent_room);
+    uint64_t ns = sgc_aw_load(&concurrent_pace.mark_ns), now = sgc_clock_ns(), began = sgc_aw_load(&concurrent_pace.began_ns);
+
+    if (room == 0)
+        return UINT64_MAX;
+    if (since(allocated) >= room && now > began + ns)
+        ns = now - began;
+    return sgc_help_worth_ns(ns, bytes, room);
 }
 
 static void raise_to(sgc_aw_t *longest, uint64_t ns)

@@ -23,34 +23,47 @@
 
 enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
 
-/* A thread helps for so long at once, at most. */
-static const uint64_t SGC_ASSIST_NS = 200000;
-
 struct sgc_concurrent_pace_plan {
     size_t from;                /* so much the program has allocated since the last cycle, */
     size_t room;                /* and so much more it may until the cycle is over */
     size_t live;                /* as the last cycle found it */
-    size_t expected;            /* to be marked */
+    size_t expected;            /* to be marked, */
+    uint64_t mark_ns;           /* which takes one marker so long */
     bool endo;                  /* the pace of gc/pacing/endo_rules.h */
 };
 
 /* A mark begins.  With the GC lock. */
 void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan);
 
-/* It is over, or given up. */
+/* It is over, or given up, or does not begin. */
 void sgc_concurrent_pace_end(void);
 
 /* So many bytes are marked; it is the n-th round that begins, from 1 on. */
 void sgc_concurrent_pace_marked(size_t bytes);
 void sgc_concurrent_pace_round(unsigned n);
 
-/* Is there a mark beside the program?  Any thread. */
-bool sgc_concurrent_pace_on(void);
+/* The room of the plan; 0: there is no mark beside the program. */
+SGC_INNER sgc_aw_t sgc_concurrent_room;
 
-/* The program has allocated so much since the last cycle: is that more than its part, or more than
- * there was room for?  Any thread. */
-bool sgc_concurrent_pace_behind(size_t allocated);
-bool sgc_concurrent_pace_overdue(size_t allocated);
+/* Is there a mark beside the program?  Any thread. */
+static inline bool sgc_concurrent_pace_on(void)
+{
+    return sgc_aw_load(&sgc_concurrent_room) != 0;
+}
+
+/* The program has allocated so much since the last cycle: OFF, there is no mark beside it; AHEAD,
+ * that is no more than its part; BEHIND, it is more; OVERDUE, it is what there was room for;
+ * HOPELESS, it is SGC_PACE_ROOMS times as much again.  Any thread. */
+enum sgc_pace_is { SGC_PACE_OFF, SGC_PACE_AHEAD, SGC_PACE_BEHIND, SGC_PACE_OVERDUE, SGC_PACE_HOPELESS };
+enum sgc_pace_is sgc_concurrent_pace_is(size_t allocated);
+
+/* A thread waits for a cycle to begin to mark, when the program has allocated so much.  Returns how
+ * much that is since the first did.  Any thread. */
+size_t sgc_concurrent_pace_late(size_t allocated);
+
+/* For how long a thread helps that mark for so many bytes (gc/pacing/help_rules.h), of which the
+ * program has allocated so many since the last cycle; UINT64_MAX: there is none.  Any thread. */
+uint64_t sgc_concurrent_pace_worth_ns(size_t bytes, size_t allocated);
 
 /* A thread has waited so long, or has helped.  Any thread. */
 void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns);

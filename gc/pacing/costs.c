@@ -7,6 +7,7 @@
 #include "alloc/pages/pool.h"
 #include "gc/config/options.h"
 #include "gc/pacing/marker_rules.h"
+#include "platform/faults.h"
 #include "platform/report.h"
 
 /* The last two samples.  The smaller one counts: the system's scheduler only ever adds, and a real
@@ -20,13 +21,15 @@ struct costs {
     struct cost marker_ps;                      /* of marking a byte, if it were done by one
                                                  * marker */
     sgc_aw_t roots, finalizable, pointer_free;  /* bytes of the last cycle */
-    sgc_aw_t kept;                              /* of what is allocated, in 256ths: how much stayed
-                                                 * alive at last */
+    sgc_aw_t kept, kept_before;                 /* of what is allocated, in 256ths: how much stayed
+                                                 * alive at last, and the time before */
     sgc_aw_t last_end_ns, last_cycle_ns;
     sgc_a32_t useless;                          /* cycles at the limit in a row */
 };
 
 SGC_STATE static struct costs costs;
+
+enum { KEPT_ALL = 256 };
 
 static const size_t WORTH_MEASURING = (size_t)256 << 10;       /* less says nothing about the cost
                                                                 * of a byte */
@@ -94,7 +97,8 @@ static void learn_mutator(const struct sgc_cycle_record *r)
     sgc_aw_store(&costs.last_end_ns, r->times.resumed_ns);
     if (r->heap.allocated_bytes < WORTH_MEASURING)
         return;
-    sgc_aw_store(&costs.kept, sgc_pace_less(r->heap.allocated_bytes, freed_by(r)) * 256 / r->heap.allocated_bytes);
+    sgc_aw_store(&costs.kept_before, sgc_aw_load(&costs.kept));
+    sgc_aw_store(&costs.kept, sgc_pace_less(r->heap.allocated_bytes, freed_by(r)) * KEPT_ALL / r->heap.allocated_bytes);
     if (r->times.request_ns > since && r->concurrent.earlier_stops == 0)
         learn(&costs.mutator_ps, (r->times.request_ns - since) * 1000 / r->heap.allocated_bytes);
 }
@@ -120,13 +124,15 @@ void sgc_pacing_costs_learn(const struct sgc_cycle_record *record)
     learn_use(record);
 }
 
-/* Until something is known: a common machine, and a program that allocates as fast as it can. */
+/* Until something is known: a common machine, and a program that allocates as fast as it can, and
+ * may keep all of it. */
 void sgc_pacing_costs_start(void)
 {
     sgc_assert(sgc_aw_load(&costs.last_end_ns) == 0);
     guess(&costs.cycle_ns, 50000);
     guess(&costs.marker_ps, 500);
     guess(&costs.mutator_ps, 250);
+    sgc_aw_store(&costs.kept_before, sgc_fault(SGC_FAULT_ONE_STOP) ? 0 : KEPT_ALL);
     sgc_aw_store(&costs.last_end_ns, sgc_clock_ns());
 }
 
@@ -144,15 +150,21 @@ void sgc_pacing_costs(struct sgc_pace_costs *c, struct sgc_pace_heap *h)
 
 size_t sgc_pacing_to_mark(size_t live, size_t allocated)
 {
-    sgc_assert(sgc_aw_load(&costs.kept) <= 256);
-    return live + sgc_pace_scale(allocated, sgc_aw_load(&costs.kept), 256);
+    sgc_assert(sgc_aw_load(&costs.kept) <= KEPT_ALL);
+    return live + sgc_pace_scale(allocated, sgc_aw_load(&costs.kept), KEPT_ALL);
 }
 
-uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated)
+size_t sgc_pacing_may_mark(size_t live, size_t allocated)
 {
-    size_t bytes = sgc_pacing_to_mark(live, allocated) + sgc_aw_load(&costs.roots);
+    size_t kept = sgc_pace_larger(sgc_aw_load(&costs.kept), sgc_aw_load(&costs.kept_before));
 
-    return sgc_pace_scale(bytes, sgc_aw_load(&costs.marker_ps.value), 1000);
+    sgc_assert(kept <= KEPT_ALL);
+    return live + sgc_pace_scale(allocated, kept, KEPT_ALL);
+}
+
+uint64_t sgc_pacing_marking_ns(size_t bytes)
+{
+    return sgc_pace_scale(bytes + sgc_aw_load(&costs.roots), sgc_aw_load(&costs.marker_ps.value), 1000);
 }
 
 bool sgc_pacing_limit_pays(void)

@@ -33,9 +33,12 @@ void sgc_pacing_costs(struct sgc_pace_costs *costs, struct sgc_pace_heap *heap);
  * `allocated` since the last cycle. */
 size_t sgc_pacing_to_mark(size_t live, size_t allocated);
 
-/* The nanoseconds that one marker is expected to need for the roots and the bytes of
- * sgc_pacing_to_mark. */
-uint64_t sgc_pacing_marking_ns(size_t live, size_t allocated);
+/* The bytes that it may have to mark: the larger of the last two such shares; all, if nothing has
+ * been learnt. */
+size_t sgc_pacing_may_mark(size_t live, size_t allocated);
+
+/* The nanoseconds that one marker is expected to need for the roots and so many bytes. */
+uint64_t sgc_pacing_marking_ns(size_t bytes);
 
 /* The number of markers, as SGC_MARKER_CHOICE says, of at most so many: for so many bytes, which
  * one marker would take so long for.  Any thread; a few microseconds at most, and with `model` on

@@ -2,26 +2,8 @@
 /*
  * When to collect: when what is allocated (gc/pacing/counts.h) reaches the budget, which
  * gc/pacing/pacing_rules.h works out from what collections cost (gc/pacing/costs.h) and the
- * settings.  See doc/design/pacing.md.
- *
- *   what              written by                             read by, and ordering
- *   budget, first,    the collecting thread, at the end      mutators: relaxed; a stale one costs a
- *   worth,            of a cycle; API; mutators:             poll, or an early cycle
- *   recheck_at        `recheck_at`; `budget` once a cycle,
- *                     by CAS
- *   sgc_unpublished   with the budget                        mutators: relaxed; a stale one costs polls
- *   early             the collecting thread, at the end      anybody: relaxed
- *                     of a cycle
- *   own               the same; a mutator that is about      anybody: relaxed, the last one holds
- *                     to collect
- *   early_now         the collecting thread, world           same
- *                     stopped, or at the end of a cycle
- *   trigger           with the budget                        mutators: relaxed, as the budget
- *   pause_ns          any thread that chooses the mode, or   the collecting thread: relaxed
- *                     the target
- *   granted           any thread that expands the heap, or   anybody: relaxed
- *                     collects for the client
- *   memory            the starting thread                    thread creation
+ * settings.  See doc/design/pacing.md.  The table of who writes what is in
+ * gc/pacing/budget.h.
  */
 #ifndef SGC_GC_PACING_PACING_H
 #define SGC_GC_PACING_PACING_H
@@ -48,19 +30,32 @@ static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
 }
 
 /* Is it time to collect?  SOON: for a cycle that runs beside the program, so that it ends when a
- * collection is due.  While one marks, ASSIST: the thread has to help it, NOW: the memory for the
- * time of the mark is used up. */
-enum sgc_due { SGC_DUE_NOT, SGC_DUE_SOON, SGC_DUE_ASSIST, SGC_DUE_NOW };
+ * collection is due.  LATE: that was some time ago, and it does not mark yet; or it marks, and the
+ * memory for that time is used up.  ASSIST: it marks, and is behind.  In both cases the thread has
+ * to help.  NOW: whatever stop that takes. */
+enum sgc_due { SGC_DUE_NOT, SGC_DUE_SOON, SGC_DUE_ASSIST, SGC_DUE_LATE, SGC_DUE_NOW };
 
-/* Takes over what the thread's cache has claimed and freed since the last time, and asks.  On the
- * slow path of allocation; outside sections. */
-enum sgc_due sgc_pacing_poll(struct sgc_mutator *self);
+/* Takes over what the thread's cache has claimed and freed since the last time, and asks.  `next`
+ * is what the thread is about to allocate in a large object, or 0.  The bytes that it has to help
+ * a cycle for are added to `self->owed`.  On the slow path of allocation; outside sections. */
+enum sgc_due sgc_pacing_poll(struct sgc_mutator *self, size_t next);
+
+/* Asks once more while a cycle is wanted or marks. */
+enum sgc_due sgc_pacing_poll_again(const struct sgc_mutator *self);
+
+/* A thread waits for a cycle that does not mark yet: has the program allocated many rooms since the
+ * first did?  Then the lead does not get on. */
+bool sgc_pacing_hopeless(void);
+
+/* How long the calling thread helps that cycle for the bytes it owes: it marks for so long, or
+ * rests for so many times that (gc/pacing/help_rules.h). */
+struct sgc_help {
+    uint64_t ns, rests;
+};
+struct sgc_help sgc_pacing_help(struct sgc_mutator *self);
 
 /* A cycle marks beside the program from now on, with the GC lock, until sgc_concurrent_pace_end. */
 void sgc_pacing_mark_begins(void);
-
-/* Has the program used up the memory for the time of that mark? */
-bool sgc_pacing_overdue(void);
 
 /* Cycles that would stop the program for longer than this run beside it; with SGC_PACING_STOPS none
  * do. */

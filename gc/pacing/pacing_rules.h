@@ -39,6 +39,8 @@ enum {
                                   it may take */
     SGC_PACE_BEYOND = 100,     /* percent of the budget that may be used beyond it until such a
                                   cycle has to be over */
+    SGC_PACE_ROOMS = 4,        /* times that, and the thread that leads the cycle is taken not to get
+                                  on: another makes it, or ends it, in a stop */
     SGC_PACE_OWN = 256,        /* what a program has that frees all by itself */
     SGC_PACE_REST = 8,         /* who leaves this part of what dies to cycles needs as many of them
                                   as who leaves all */

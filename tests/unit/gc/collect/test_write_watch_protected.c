@@ -94,7 +94,7 @@ static int stack_in_heap(void)
     getcontext(&second);
     second.uc_stack = (stack_t){ .ss_sp = coroutine_stack, .ss_size = BYTES };
     makecontext(&second, coroutine, 0);
-    while (world_waits_for(2 * CYCLES, until))
+    while (world_waits_for(2 * CYCLES, until) || (signals <= CYCLES && sgc_clock_ns() < until))
         switch_to(&first, &second, (char *)coroutine_stack + BYTES);
     coroutine_ends = true;
     switch_to(&first, &second, (char *)coroutine_stack + BYTES);

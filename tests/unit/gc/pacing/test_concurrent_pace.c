@@ -12,6 +12,21 @@
 
 static uint64_t state = 1;
 
+static bool is_on(void)
+{
+    return sgc_concurrent_pace_is(0) != SGC_PACE_OFF;
+}
+
+static bool is_behind(size_t allocated)
+{
+    return sgc_concurrent_pace_is(allocated) >= SGC_PACE_BEHIND;
+}
+
+static bool is_overdue(size_t allocated)
+{
+    return sgc_concurrent_pace_is(allocated) == SGC_PACE_OVERDUE;
+}
+
 /* ---- the rules ---- */
 
 enum { CASES = 20000 };
@@ -66,7 +81,7 @@ struct program {
 /* What it has allocated when all is marked. */
 static size_t run(const struct program *p, size_t expected, unsigned *assists)
 {
-    struct sgc_concurrent_pace_plan plan = { p->from, p->room, p->live, expected, false };
+    struct sgc_concurrent_pace_plan plan = { p->from, p->room, p->live, expected, 0, false };
     size_t allocated = 0, marked = 0;
 
     *assists = 0;
@@ -75,7 +90,7 @@ static size_t run(const struct program *p, size_t expected, unsigned *assists)
         marked += p->marks;
         sgc_concurrent_pace_marked(marked);
         for (size_t now = 0; now < p->allocates; now += p->room / 1024) {
-            if (sgc_concurrent_pace_behind(p->from + allocated)) {
+            if (is_behind(p->from + allocated)) {
                 ++*assists;
                 break;
             }
@@ -111,30 +126,30 @@ static void check_programs(void)
 
 static void check_states(void)
 {
-    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, false };
+    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, 1000000, false };
 
-    tap_ok(!sgc_concurrent_pace_on() && !sgc_concurrent_pace_behind(SIZE_MAX) && !sgc_concurrent_pace_overdue(SIZE_MAX),
+    tap_ok(!is_on() && !is_behind(SIZE_MAX) && !is_overdue(SIZE_MAX),
            "without a mark nobody waits");
     sgc_concurrent_pace_begin(&plan);
-    tap_ok(sgc_concurrent_pace_on() && !sgc_concurrent_pace_behind(10 * MB) && sgc_concurrent_pace_behind(20 * MB),
+    tap_ok(is_on() && !is_behind(10 * MB) && is_behind(20 * MB),
            "what is allocated since then counts");
-    tap_ok(!sgc_concurrent_pace_overdue(59 * MB) && sgc_concurrent_pace_overdue(60 * MB), "and the room");
-    tap_ok(!sgc_concurrent_pace_behind(5 * MB), "less than at the beginning, after frees, is nothing");
+    tap_ok(!is_overdue(59 * MB) && is_overdue(60 * MB), "and the room");
+    tap_ok(!is_behind(5 * MB), "less than at the beginning, after frees, is nothing");
     sgc_concurrent_pace_round(1);
-    tap_ok(!sgc_concurrent_pace_behind(20 * MB) && sgc_concurrent_pace_behind(58 * MB), "in a round half of the rest counts");
+    tap_ok(!is_behind(20 * MB) && is_behind(58 * MB), "in a round half of the rest counts");
     sgc_concurrent_pace_end();
 }
 
 /* A byte allocated asks for two marked ones, and there is no slack. */
 static void check_endo(void)
 {
-    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, true };
+    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, 1000000, true };
 
     sgc_concurrent_pace_begin(&plan);
     sgc_concurrent_pace_marked(20 * MB);
-    tap_ok(!sgc_concurrent_pace_behind(20 * MB) && sgc_concurrent_pace_behind(20 * MB + 1), "[Endo]'s pace");
+    tap_ok(!is_behind(20 * MB) && is_behind(20 * MB + 1), "[Endo]'s pace");
     sgc_concurrent_pace_round(1);
-    tap_ok(!sgc_concurrent_pace_behind(59 * MB) && sgc_concurrent_pace_overdue(60 * MB),
+    tap_ok(!is_behind(59 * MB) && is_overdue(60 * MB),
            "and when all is marked only the end counts");
     sgc_concurrent_pace_end();
 }
