@@ -410,6 +410,8 @@ static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct l
     if (l->finished)
         sgc_lead_over();
     l->failed = !l->finished && !sgc_cycle.stopped && !sgc_cycle_disabled();
+    if (l->failed)
+        sgc_concurrent_pace_failed();
 }
 
 /* With the GC lock; another thread may have ended the cycle meanwhile. */

@@ -20,6 +20,8 @@ struct concurrent_pace {
     struct waits waits[SGC_WAITS];
 };
 
+enum { SLOWER_MAX = 8 };
+
 SGC_STATE static struct concurrent_pace concurrent_pace;
 SGC_STATE sgc_aw_t sgc_concurrent_room;
 
@@ -41,6 +43,12 @@ void sgc_concurrent_pace_end(void)
 {
     sgc_aw_store(&concurrent_pace.late_from, 0);
     sgc_aw_store(&sgc_concurrent_room, 0);
+}
+
+void sgc_concurrent_pace_failed(void)
+{
+    if (sgc_concurrent_pace_on())
+        sgc_aw_store(&sgc_concurrent_room, SGC_PACE_NEVER);
 }
 
 void sgc_concurrent_pace_marked(size_t bytes)
@@ -111,7 +119,8 @@ size_t sgc_concurrent_pace_late(size_t allocated)
     return allocated > from ? allocated - from : 0;
 }
 
-/* A mark that is not over when its room is used up takes longer than was expected. */
+/* A mark that is not over when its room is used up takes longer than was expected; it is taken to
+ * take no more than a few times as long. */
 uint64_t sgc_concurrent_pace_worth_ns(size_t bytes, size_t allocated)
 {
     size_t room = sgc_aw_load(&sgc_concurrent_room);
@@ -120,7 +129,7 @@ uint64_t sgc_concurrent_pace_worth_ns(size_t bytes, size_t allocated)
     if (room == 0)
         return UINT64_MAX;
     if (since(allocated) >= room && now > began + ns)
-        ns = now - began;
+        ns = now - began < SLOWER_MAX * ns ? now - began : SLOWER_MAX * ns;
     return sgc_help_worth_ns(ns, bytes, room);
 }
 

@@ -38,6 +38,9 @@ void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan);
 /* It is over, or given up, or does not begin. */
 void sgc_concurrent_pace_end(void);
 
+/* The program cannot be stopped for its end: until it can, nobody helps or waits. */
+void sgc_concurrent_pace_failed(void);
+
 /* So many bytes are marked; it is the n-th round that begins, from 1 on. */
 void sgc_concurrent_pace_marked(size_t bytes);
 void sgc_concurrent_pace_round(unsigned n);

@@ -180,6 +180,7 @@ void sgc_pacing_given_up(void)
     sgc_assert(sgc_budget_ok());
     set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&sgc_budget.bytes), SGC_PACE_MIN) * 2, SGC_PACE_NEVER));
     sgc_aw_store(&sgc_budget.trigger, SGC_PACE_NEVER);
+    sgc_concurrent_pace_failed();
 }
 
 void sgc_pacing_reclaimed(size_t bytes)
