@@ -65,7 +65,7 @@ struct sgc_mutator {
     size_t owed;                        /* bytes allocated, or about to be, that it has not helped
                                            a cycle for yet; */
     size_t coming;                      /* of a large object that it is about to allocate */
-    uint32_t helped_in;                 /* epoch of the last cycle it helped */
+    uint32_t helped_in;                 /* epoch of the last cycle it helped; 0: none */
     uint32_t allocations;               /* torture: since the last collection */
     uint64_t random;                    /* torture: where delays come from */
     sgc_aw_t upper;                     /* what a layer on top keeps for the thread

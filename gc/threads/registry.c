@@ -231,7 +231,7 @@ static void describe_self(struct sgc_mutator *m, uintptr_t bottom, bool service)
     m->service = service;
     m->finalizing = m->disclaiming = 0;
     m->owed = m->coming = 0;
-    m->helped_in = sgc_heap.epoch - 1;
+    m->helped_in = 0;
     m->warned = m->signalled = m->gone = false;
     m->random = (uint64_t)m->tid * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sgc_options.torture_seed;
     m->altstack = m->reported_altstack = (struct sgc_stack_bounds){ 0 };

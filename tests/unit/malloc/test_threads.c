@@ -13,6 +13,7 @@
 #include "malloc/start.h"
 #include "malloc/threads.h"
 #include "tests/lib/child.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/threads.h"
 
@@ -146,8 +147,8 @@ static void test_lost_threads(void *(*body)(void *), const char *name)
 
 static void test_lost(void)
 {
-    if (SGC_TSAN) {
-        tap_skip("its threads end as it expects them to");
+    if (TEST_SANITIZED) {
+        tap_skip("its threads end as a sanitizer expects them to");
         return;
     }
     pthread_key_create(&late_key, count_rounds);
