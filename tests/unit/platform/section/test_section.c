@@ -211,21 +211,39 @@ static void ask(void)
     sgc_wake(&asked, 1);
 }
 
+static bool is_answered(void)
+{
+    return sgc_a32_load_acq(&answered) == sgc_a32_load(&asked);
+}
+
+/* By where the stack ends.  In a build that is not optimised our frames may be deeper than those of the section: then it is not
+ * found before the next one begins. */
 static void found_by_handler(void)
 {
     ask();
-    while (sgc_a32_load_acq(&answered) != sgc_a32_load(&asked))
+    for (int i = 0; i < 5000 && !is_answered(); i++)
+        sgc_yield();
+}
+
+static void wait_for_answer(void)
+{
+    while (!is_answered())
         sgc_yield();
 }
 
 /* The first instructions one by one, then with a stride that meets every size and different places of each
  * loop; with TEST_EVERY=1 in the environment all of them one by one, which takes minutes, and with TEST_FEW=1 fewer and
- * fewer, for builds in which each takes long. */
+ * fewer, for builds that are not optimised, in which each takes long. */
+static bool takes_few(void)
+{
+    return getenv("TEST_FEW") != NULL;
+}
+
 static long next_instruction(long at)
 {
     if (getenv("TEST_EVERY") != NULL)
         return at + 1;
-    if (getenv("TEST_FEW") != NULL)
+    if (takes_few())
         return at + 1 + at / 4;
     return at < 50 ? at + 1 : at < 300 ? at + 13 : at + 83;
 }
@@ -245,6 +263,7 @@ static long abandon_everywhere(const struct operation *o, bool by_handler)
             found_by_handler();
         if (!allocate_some(bytes, 3))
             return -1;
+        wait_for_answer();
         if (at % 16 == 0)
             sgc_verify(SGC_check() == 0);
     }
@@ -310,7 +329,7 @@ static void test_every_instruction(void)
     sgc_a32_store_rel(&ending, 1);
     white_join(collector);
     step_through("from an alternate stack", false);
-    tap_ok(used_up > 200, "short runs were to be claimed (%ld times)", used_up);
+    tap_ok(used_up > (takes_few() ? 100 : 200), "short runs were to be claimed (%ld times)", used_up);
 }
 
 /* ---- a handler that uses the collector inside a section ------------------------------------------------------ */
