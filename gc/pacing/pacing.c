@@ -73,7 +73,7 @@ bool sgc_budget_stops_long(size_t since)
 /* Marking beside the program takes one thread, which it shares the processors with. */
 static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
 {
-    uint64_t marking_ns = sgc_pacing_marking_ns(sgc_pacing_may_mark(sgc_counts_live(), budget));
+    uint64_t marking_ns = sgc_pacing_marking_ns(sgc_pacing_to_mark(sgc_counts_live(), budget));
 
     if (!sgc_budget_stops_long(budget))
         return SGC_PACE_NEVER;
