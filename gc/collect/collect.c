@@ -50,6 +50,7 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
         return given_up();
     }
     sgc_cycle_close();
+    sgc_lead_withdraw();
     return true;
 }
 

@@ -51,8 +51,7 @@ SGC_STATE static struct owner owner;
 SGC_STATE static struct turn turn;
 SGC_STATE sgc_a32_t sgc_turn_word;
 
-/* The lead need not wait for its stop any more. */
-static void withdraw_turn(void)
+void sgc_lead_withdraw(void)
 {
     if (sgc_a32_cas(&sgc_turn_word, SGC_TURN_OFFERED, SGC_TURN_NONE))
         sgc_wake(&sgc_turn_word, 1);
@@ -64,7 +63,7 @@ void sgc_lead_over(void)
     sgc_concurrent_pace_end();
     sgc_a32_store_sc(&sgc_cycle.state, SGC_CYCLE_IDLE);
     sgc_wake(&sgc_cycle.state, INT_MAX);
-    withdraw_turn();
+    sgc_lead_withdraw();
 }
 
 /* ---- the cycle changes hands ---- */

@@ -88,6 +88,10 @@ bool sgc_lead_visit_stacks(sgc_visit_stack_t visit, void *arg);
  * False if the world could not be stopped. */
 bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from);
 
+/* The lead need not wait for its stop any more: it sees that the cycle is over, or that another
+ * came before. */
+void sgc_lead_withdraw(void);
+
 /* Gives the cycle up: what it has marked is forgotten.  False if the world could not be stopped for
  * that. */
 bool sgc_lead_cancel(struct sgc_mutator *self);
