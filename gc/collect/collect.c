@@ -214,11 +214,12 @@ static void help(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
 {
     struct sgc_help h = sgc_pacing_help(self);
     enum sgc_wait which = due == SGC_DUE_LATE ? SGC_STALL : SGC_ASSIST;
-    uint64_t began = sgc_clock_ns();
+    uint64_t began;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     if (h.ns < SGC_HELP_MIN_NS)
         return;
+    began = sgc_clock_ns();
     self->owed = 0;
     for (uint64_t done = 0; done < h.ns && (due == SGC_DUE_ASSIST || due == SGC_DUE_LATE) && sgc_concurrent_busy();) {
         done += helped(self, sgc_help_piece_ns(h.ns - done), h.rests, from);

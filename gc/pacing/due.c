@@ -208,8 +208,9 @@ static enum sgc_due due(struct sgc_mutator *self, size_t next)
     return soon ? SGC_DUE_SOON : SGC_DUE_NOT;
 }
 
-/* The large object that comes counts as long as it is not there, except before a mark begins: a
- * program that frees each before it makes the next needs no cycle. */
+/* The large object that comes counts here: a cycle is wanted already.  For one that is not wanted
+ * yet it does not count by itself (due): a program that frees each before it makes the next needs
+ * none. */
 enum sgc_due sgc_pacing_poll_again(const struct sgc_mutator *self)
 {
     sgc_counts_take_spans();

@@ -5,9 +5,10 @@
  *
  * The program may allocate `room` bytes until the cycle has to be over.  If each thread helps as
  * long for its bytes as their part of the room is of the mark, the mark is done when the room is
- * used up, even if nobody else marks.  Nothing else makes a thread wait, so no wait is longer than
- * what the thread allocates is worth.  Bytes beyond the room are worth as much: as long as a cycle
- * is not over, the program allocates a room for each time that the mark takes.
+ * used up, even if nobody else marks.  A thread marks for no longer than that; if it finds nothing
+ * to mark it rests instead, for several times as long (sgc_help_rests).  Bytes beyond the room are
+ * worth as much: as long as a cycle is not over, the program allocates a room for each time that
+ * the mark takes.
  */
 #ifndef SGC_GC_PACING_HELP_RULES_H
 #define SGC_GC_PACING_HELP_RULES_H
@@ -22,7 +23,7 @@ enum {
                                          * stopped */
     SGC_HELP_REST_NS = 5000000,         /* it rests no longer before it looks again: a stop that is
                                          * offered meanwhile has to be made by somebody */
-    SGC_HELP_MIN_NS = 20000,          /* and not for less: what it allocates is added up until
+    SGC_HELP_MIN_NS = 20000,            /* and not for less: what it allocates is added up until
                                          * then */
 };
 
