@@ -12,7 +12,7 @@
 
 struct sgc_line {
     size_t used;                    /* characters, the end not counted */
-    char text[2048];                /* the longest log line, with every number at its largest,
+    char text[2304];                /* the longest log line, with every number at its largest,
                                        fits */
 };
 

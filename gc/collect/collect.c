@@ -13,6 +13,7 @@
 #include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/help_rules.h"
 #include "gc/pacing/pacing.h"
@@ -39,9 +40,28 @@ static bool given_up(void)
     return false;
 }
 
+/* Why a mark for that reason, or what is left of one, is made with the program stopped.  With the
+ * GC lock. */
+static enum sgc_stopped_for stopped_for(enum sgc_reason reason)
+{
+    sgc_assert(sgc_gc_lock_held());
+    if (!sgc_concurrent_enabled())
+        return SGC_FOR_MODE;
+    if (reason == SGC_REASON_TORTURE)
+        return SGC_FOR_TORTURE;
+    if (reason == SGC_REASON_LIMIT)
+        return SGC_FOR_MEMORY;
+    if (reason != SGC_REASON_ALLOCATION || sgc_next_in_one_stop())
+        return SGC_FOR_REQUEST;
+    return sgc_disclaim_used() || sgc_finding_leaks() ? SGC_FOR_CLIENT : sgc_pacing_stopped_for();
+}
+
 static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
+    enum sgc_stopped_for what = stopped_for(reason);
+
     sgc_cycle_open(self, reason, stop, from);
+    sgc_cycle.record.stopped_for = what;
     if (!sgc_cycle_stop(self, wanted_markers(), sgc_phases_stopped))
         return given_up();
     sgc_team_trim(&sgc_cycle.team);
@@ -70,7 +90,7 @@ static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
         return given_up();
     if (sgc_concurrent_marks()) {
         if (may_finish(self, reason))
-            return sgc_lead_finish(self, reason, from) || given_up();
+            return sgc_lead_finish(self, reason, stopped_for(reason), from) || given_up();
         if (!sgc_lead_cancel(self))
             return given_up();
     }
@@ -133,9 +153,11 @@ static void wait_over(void *arg)
     const struct wait *w = arg;
 
     for (uint32_t now; (now = sgc_a32_load_acq(&sgc_cycle.state)) != SGC_CYCLE_IDLE;) {
-        if (sgc_clock_ns() - w->began >= w->max_ns)
+        uint64_t waited_ns = sgc_clock_ns() - w->began;
+
+        if (waited_ns >= w->max_ns)
             return;
-        sgc_wait(&sgc_cycle.state, now, (int64_t)w->max_ns);
+        sgc_wait(&sgc_cycle.state, now, (int64_t)(w->max_ns - waited_ns));
     }
 }
 
@@ -194,17 +216,13 @@ static void help_a_little(void *arg)
         sgc_wait(&sgc_cycle.state, now, (int64_t)sgc_help_rest_ns(p->assist.wait.max_ns, p->rests));
 }
 
-/* So much of the thread's part is done then. */
-static uint64_t helped(struct sgc_mutator *self, uint64_t ns, uint64_t rests, uintptr_t from)
+static void help_once(struct sgc_mutator *self, const struct sgc_help *part, struct sgc_helped *helped)
 {
-    struct piece p = { { { sgc_clock_ns(), ns }, false }, rests };
-    uint64_t spent;
+    uint64_t piece_ns = sgc_help_piece_ns(part->ns - helped->done_ns);
+    struct piece p = { { { sgc_clock_ns(), piece_ns }, false }, part->rests };
 
     sgc_world_sleep(self, help_a_little, &p);
-    spent = sgc_clock_ns() - p.assist.wait.began;
-    if (sgc_turn_offered())
-        sgc_turn_take(self, from);
-    return (p.assist.worked ? spent : spent / rests) + 1;
+    sgc_helped_add(helped, sgc_clock_ns() - p.assist.wait.began, p.assist.worked ? piece_ns : 0, part->rests);
 }
 
 /* A thread that allocates faster than the cycle gets on does what its bytes are worth, unless the
@@ -212,20 +230,22 @@ static uint64_t helped(struct sgc_mutator *self, uint64_t ns, uint64_t rests, ui
  * offered. */
 static void help(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
 {
-    struct sgc_help h = sgc_pacing_help(self);
+    struct sgc_help part = sgc_pacing_help(self);
     enum sgc_wait which = due == SGC_DUE_LATE ? SGC_STALL : SGC_ASSIST;
-    uint64_t began;
+    struct sgc_helped helped = { 0, 0, 0 };
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    if (h.ns < SGC_HELP_MIN_NS)
+    if (part.ns < SGC_HELP_MIN_NS)
         return;
-    began = sgc_clock_ns();
     self->owed = 0;
-    for (uint64_t done = 0; done < h.ns && (due == SGC_DUE_ASSIST || due == SGC_DUE_LATE) && sgc_concurrent_busy();) {
-        done += helped(self, sgc_help_piece_ns(h.ns - done), h.rests, from);
+    while (helped.done_ns < part.ns && (due == SGC_DUE_ASSIST || due == SGC_DUE_LATE) && sgc_concurrent_busy()) {
+        help_once(self, &part, &helped);
+        if (sgc_turn_offered())
+            sgc_turn_take(self, from);
         due = sgc_pacing_poll_again(self);
     }
-    sgc_concurrent_pace_waited(which, sgc_clock_ns() - began);
+    if (helped.done_ns != 0)
+        sgc_concurrent_pace_waited(which, helped.waited_ns, sgc_help_wait_ns(part.ns, helped.marked_ns, part.rests));
 }
 
 /* The thread is beyond what it was to allocate before a concurrent cycle. */
@@ -245,7 +265,7 @@ static void stall(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_world_sleep(self, wait_over, &w);
-    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began);
+    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began, w.max_ns);
 }
 
 /* There is no memory for what is allocated until a concurrent cycle is over, or [Endo]'s pace

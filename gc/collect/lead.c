@@ -171,13 +171,14 @@ bool sgc_lead_cancel(struct sgc_mutator *self)
     return done;
 }
 
-bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, uintptr_t from)
+bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, enum sgc_stopped_for what, uintptr_t from)
 {
     bool done;
 
     sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
     sgc_lead_hold();
     sgc_cycle.record.reason = reason;
+    sgc_cycle.record.stopped_for = what;
     done = sgc_stops_finish(self, from);
     if (done)
         sgc_lead_over();

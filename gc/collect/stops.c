@@ -178,9 +178,11 @@ bool sgc_stops_first(struct sgc_mutator *self, uintptr_t from)
 bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attempts)
 {
     struct sgc_pause_costs now = sgc_stops_costs();
+    uint64_t allowed_ns = sgc_pause_allowed(&now, attempts);
 
     sgc_cycle.self = self, sgc_cycle.from = from;
-    return stop(self, sgc_torture_deadline(self, sgc_pause_allowed(&now, attempts)));
+    sgc_cycle.record.stopped_for = allowed_ns != UINT64_MAX ? SGC_FOR_NOTHING : SGC_FOR_ATTEMPTS;
+    return stop(self, sgc_torture_deadline(self, allowed_ns));
 }
 
 bool sgc_stops_finish(struct sgc_mutator *self, uintptr_t from)

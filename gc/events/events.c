@@ -15,6 +15,12 @@ static const char *const reason_names[SGC_REASONS] = {
     [SGC_REASON_FORK] = "fork",         [SGC_REASON_UNLOAD] = "unload",
 };
 
+static const char *const stopped_for_names[SGC_STOPPED_FOR] = {
+    [SGC_FOR_NOTHING] = "nothing", [SGC_FOR_MODE] = "mode",         [SGC_FOR_CLIENT] = "client",
+    [SGC_FOR_REQUEST] = "request", [SGC_FOR_SHORT] = "short",       [SGC_FOR_ATTEMPTS] = "attempts",
+    [SGC_FOR_MEMORY] = "memory",   [SGC_FOR_LATE] = "late",         [SGC_FOR_TORTURE] = "torture",
+};
+
 static const char *const phase_names[SGC_PHASES] = {
 #define SGC_PHASE(constant, name) #name,
 #include "gc/events/phases.def"
@@ -26,6 +32,13 @@ const char *sgc_reason_name(enum sgc_reason reason)
     sgc_assert((unsigned)reason < SGC_REASONS);
     sgc_assert(reason_names[reason] != NULL);
     return reason_names[reason];
+}
+
+const char *sgc_stopped_for_name(enum sgc_stopped_for what)
+{
+    sgc_assert((unsigned)what < SGC_STOPPED_FOR);
+    sgc_assert(stopped_for_names[what] != NULL);
+    return stopped_for_names[what];
 }
 
 const char *sgc_phase_name(enum sgc_phase phase)

@@ -35,6 +35,25 @@ enum sgc_reason {
 /* "explicit", "allocation", ... */
 const char *sgc_reason_name(enum sgc_reason reason);
 
+/* Why the program is stopped for a whole mark, or for what is left of one. */
+enum sgc_stopped_for {
+    SGC_FOR_NOTHING,                /* it is not: what is left is little */
+    SGC_FOR_MODE,                   /* there are no concurrent cycles */
+    SGC_FOR_CLIENT,                 /* leaks are looked for, or disclaim procedures, which look at
+                                       all objects in a stop */
+    SGC_FOR_REQUEST,                /* the program asked for this collection, or for a snapshot of
+                                       it; or it forks, or unloads a module */
+    SGC_FOR_SHORT,                  /* it is expected to be shorter than the target */
+    SGC_FOR_ATTEMPTS,               /* so many stops have not ended it */
+    SGC_FOR_MEMORY,                 /* there is none for a heap that grows meanwhile */
+    SGC_FOR_LATE,                   /* the thread that leads it does not get on */
+    SGC_FOR_TORTURE,
+    SGC_STOPPED_FOR
+};
+
+/* "nothing", "mode", ... */
+const char *sgc_stopped_for_name(enum sgc_stopped_for what);
+
 /* The parts of a pause.  They may be entered more than once (marking and rescanning alternate). */
 enum sgc_phase {
 #define SGC_PHASE(constant, name) SGC_PHASE_##constant,
@@ -101,6 +120,18 @@ struct sgc_cycle_pages {            /* since the start: see alloc/page_supply.h 
     uint64_t live_max;
 };
 
+/* Waits of threads, each by itself: those that help a mark along, and those of threads for which
+ * there is no memory until it is over. */
+enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
+
+struct sgc_waits {
+    uint64_t times;
+    uint64_t ns, worth_ns;          /* how long they took in all, and what that which was allocated
+                                       was worth */
+    uint64_t longest_ns, over_ns;   /* the longest; and the most by which one was longer than it was
+                                       worth */
+};
+
 struct sgc_cycle_concurrent {       /* gc/collect/lead.c; waits: gc/pacing/concurrent_pace.c */
     uint64_t earlier_stops;         /* 0: the cycle was one stop */
     uint64_t earlier_stops_ns;      /* how long they took in all, */
@@ -108,19 +139,14 @@ struct sgc_cycle_concurrent {       /* gc/collect/lead.c; waits: gc/pacing/concu
     uint64_t marking_ns;            /* marking, and scanning written pages, while the program ran */
     uint64_t rounds;                /* how often written pages were scanned while it ran */
     uint64_t written_pages;         /* OS pages scanned in the last stop */
-    uint64_t assists;               /* waits of threads since the last cycle to help a mark, */
-    uint64_t assists_ns;            /* which took so long in all, and the longest */
-    uint64_t longest_assist_ns;
-    uint64_t stalls;                /* because the budget was used up and it had not begun, or the
-                                     * memory for its time was */
-    uint64_t stalls_ns;
-    uint64_t longest_stall_ns;
+    struct sgc_waits waits[SGC_WAITS];  /* since the last cycle */
     bool another_stop;              /* `resumed`: it will be followed by another */
 };
 
 struct sgc_cycle_record {
     uint64_t cycle;                 /* 1 for the first */
     enum sgc_reason reason;
+    enum sgc_stopped_for stopped_for;
     bool complete;                  /* from `marked` on: the mark was not given up */
     struct sgc_cycle_times times;
     struct sgc_cycle_threads threads;

@@ -314,12 +314,16 @@ static const struct member { const char *name; size_t offset; } times[] = {
     { "concurrent_ns", offsetof(struct sgc_cycle_record, concurrent.marking_ns) },
     { "rounds", offsetof(struct sgc_cycle_record, concurrent.rounds) },
     { "written_pages", offsetof(struct sgc_cycle_record, concurrent.written_pages) },
-    { "assists", offsetof(struct sgc_cycle_record, concurrent.assists) },
-    { "assists_ns", offsetof(struct sgc_cycle_record, concurrent.assists_ns) },
-    { "longest_assist_ns", offsetof(struct sgc_cycle_record, concurrent.longest_assist_ns) },
-    { "stalls", offsetof(struct sgc_cycle_record, concurrent.stalls) },
-    { "stalls_ns", offsetof(struct sgc_cycle_record, concurrent.stalls_ns) },
-    { "longest_stall_ns", offsetof(struct sgc_cycle_record, concurrent.longest_stall_ns) },
+    { "assists", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_ASSIST].times) },
+    { "assists_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_ASSIST].ns) },
+    { "assists_worth_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_ASSIST].worth_ns) },
+    { "longest_assist_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_ASSIST].longest_ns) },
+    { "assist_over_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_ASSIST].over_ns) },
+    { "stalls", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_STALL].times) },
+    { "stalls_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_STALL].ns) },
+    { "stalls_worth_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_STALL].worth_ns) },
+    { "longest_stall_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_STALL].longest_ns) },
+    { "stall_over_ns", offsetof(struct sgc_cycle_record, concurrent.waits[SGC_STALL].over_ns) },
 };
 
 static void add_members(struct sgc_line *line, const struct sgc_cycle_record *record, const struct member *members,
@@ -337,8 +341,9 @@ void sgc_log_json(const struct sgc_cycle_record *record, long pid, struct sgc_li
 {
     sgc_assert(sgc_cycle_ok(record) && pid > 0);
     sgc_line_start(line);
-    sgc_line_add(line, "{\"version\":%d,\"pid\":%ld,\"cycle\":%lu,\"reason\":\"%s\"", SGC_LOG_VERSION, pid,
-                 (unsigned long)record->cycle, sgc_reason_name(record->reason));
+    sgc_line_add(line, "{\"version\":%d,\"pid\":%ld,\"cycle\":%lu,\"reason\":\"%s\",\"stopped_for\":\"%s\"",
+                 SGC_LOG_VERSION, pid, (unsigned long)record->cycle, sgc_reason_name(record->reason),
+                 sgc_stopped_for_name(record->stopped_for));
     add_members(line, record, times, sizeof times / sizeof times[0]);
     sgc_line_add(line, ",\"pause_ns\":%lu,\"parts_ns\":{", (unsigned long)sgc_cycle_pause_ns(record));
     for (int i = 0; i < SGC_PHASES; i++)

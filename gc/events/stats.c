@@ -51,6 +51,15 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static void add_waits(struct sgc_waits *sum, const struct sgc_waits *w)
+{
+    sum->times += w->times;
+    sum->ns += w->ns;
+    sum->worth_ns += w->worth_ns;
+    sum->longest_ns = larger(sum->longest_ns, w->longest_ns);
+    sum->over_ns = larger(sum->over_ns, w->over_ns);
+}
+
 static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *r)
 {
     sgc_assert(r->marked.pointer_free_bytes <= r->marked.bytes && r->marked.finalizable_bytes <= r->marked.bytes);
@@ -61,12 +70,8 @@ static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *
     t->clear_ns += r->times.clear_ns;
     t->concurrent += r->concurrent.earlier_stops != 0;
     t->concurrent_ns += r->concurrent.marking_ns;
-    t->assists += r->concurrent.assists;
-    t->assists_ns += r->concurrent.assists_ns;
-    t->longest_assist_ns = larger(t->longest_assist_ns, r->concurrent.longest_assist_ns);
-    t->stalls += r->concurrent.stalls;
-    t->stalls_ns += r->concurrent.stalls_ns;
-    t->longest_stall_ns = larger(t->longest_stall_ns, r->concurrent.longest_stall_ns);
+    for (int i = 0; i < SGC_WAITS; i++)
+        add_waits(&t->waits[i], &r->concurrent.waits[i]);
     t->marked_objects += r->marked.objects;
     t->marked_bytes += r->marked.bytes;
     t->allocated_bytes += r->heap.allocated_bytes;

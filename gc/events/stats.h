@@ -23,8 +23,7 @@ struct sgc_cycle_totals {
     uint64_t clear_ns;              /* clearing bitmaps outside of pauses */
     uint64_t concurrent;            /* cycles that stopped the program more than once, */
     uint64_t concurrent_ns;         /* and what was marked beside it */
-    uint64_t assists, assists_ns, longest_assist_ns;    /* waits of single threads */
-    uint64_t stalls, stalls_ns, longest_stall_ns;
+    struct sgc_waits waits[SGC_WAITS];
     uint64_t marked_objects, marked_bytes;
     uint64_t allocated_bytes;       /* until the last cycle */
     uint64_t rescans;

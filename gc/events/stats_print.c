@@ -49,18 +49,28 @@ static void print_cycle(const struct sgc_cycle_record *r)
     add_mib(&line, "", r->heap.live_bytes_after, " MiB");
     add_mib(&line, ", heap ", r->heap.bytes, " MiB");
     sgc_line_add(&line, "; %lu threads stopped", (unsigned long)r->threads.stopped);
+    if (r->stopped_for > SGC_FOR_MODE)
+        sgc_line_add(&line, "; stopped for: %s", sgc_stopped_for_name(r->stopped_for));
     sgc_log_text(&line);
 }
 
-static void add_waits(struct sgc_line *line, const char *what, uint64_t times, uint64_t ns, uint64_t longest_ns)
+static void add_waits(struct sgc_line *line, const struct sgc_waits waits[SGC_WAITS])
 {
-    if (times == 0)
-        return;
-    sgc_line_add(line, "; %lu %s, ", (unsigned long)times, what);
-    sgc_line_ms(line, ns);
-    sgc_line_add(line, " ms in all, at most ");
-    sgc_line_ms(line, longest_ns);
-    sgc_line_add(line, " ms");
+    static const char *const names[SGC_WAITS] = { [SGC_ASSIST] = "assists", [SGC_STALL] = "stalls" };
+
+    for (int i = 0; i < SGC_WAITS; i++) {
+        if (waits[i].times == 0)
+            continue;
+        sgc_line_add(line, "; %lu %s, ", (unsigned long)waits[i].times, names[i]);
+        sgc_line_ms(line, waits[i].ns);
+        sgc_line_add(line, " ms in all (worth ");
+        sgc_line_ms(line, waits[i].worth_ns);
+        sgc_line_add(line, "), at most ");
+        sgc_line_ms(line, waits[i].longest_ns);
+        sgc_line_add(line, " ms, none more than ");
+        sgc_line_ms(line, waits[i].over_ns);
+        sgc_line_add(line, " ms longer than worth");
+    }
 }
 
 /* Prints what a concurrent cycle had besides its last stop: earlier stops, marking beside the
@@ -80,8 +90,7 @@ static void print_concurrent(const struct sgc_cycle_record *r)
     sgc_line_ms(&line, c->marking_ns);
     sgc_line_add(&line, " ms beside the program, %lu rounds; %lu written pages in the last stop", (unsigned long)c->rounds,
                  (unsigned long)c->written_pages);
-    add_waits(&line, "assists", c->assists, c->assists_ns, c->longest_assist_ns);
-    add_waits(&line, "stalls", c->stalls, c->stalls_ns, c->longest_stall_ns);
+    add_waits(&line, c->waits);
     sgc_log_text(&line);
 }
 
@@ -192,8 +201,7 @@ static void print_concurrent_cycles(const struct sgc_cycle_totals *c)
     sgc_line_add(&line, "%lu collections ran beside the program, marking for ", (unsigned long)c->concurrent);
     sgc_line_ms(&line, c->concurrent_ns);
     sgc_line_add(&line, " ms");
-    add_waits(&line, "assists", c->assists, c->assists_ns, c->longest_assist_ns);
-    add_waits(&line, "stalls", c->stalls, c->stalls_ns, c->longest_stall_ns);
+    add_waits(&line, c->waits);
     sgc_log_text(&line);
 }
 

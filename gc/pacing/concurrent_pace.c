@@ -9,7 +9,7 @@
 #include "platform/report.h"
 
 struct waits {
-    sgc_aw_t times, ns, longest_ns;
+    sgc_aw_t times, ns, worth_ns, longest_ns, over_ns;
 };
 
 struct concurrent_pace {
@@ -141,25 +141,30 @@ static void raise_to(sgc_aw_t *longest, uint64_t ns)
         old = sgc_aw_load(longest);
 }
 
-void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns)
+void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns, uint64_t worth_ns)
 {
     struct waits *w = &concurrent_pace.waits[which];
 
     sgc_assert((unsigned)which < SGC_WAITS);
     sgc_aw_add_relaxed(&w->times, 1);
     sgc_aw_add_relaxed(&w->ns, ns);
+    sgc_aw_add_relaxed(&w->worth_ns, worth_ns);
     raise_to(&w->longest_ns, ns);
+    raise_to(&w->over_ns, ns > worth_ns ? ns - worth_ns : 0);
 }
 
 void sgc_concurrent_pace_fill(struct sgc_cycle_record *record)
 {
-    struct waits *a = &concurrent_pace.waits[SGC_ASSIST], *s = &concurrent_pace.waits[SGC_STALL];
-
     sgc_assert(sgc_cycle_ok(record));
-    record->concurrent.assists = sgc_aw_swap(&a->times, 0);
-    record->concurrent.assists_ns = sgc_aw_swap(&a->ns, 0);
-    record->concurrent.longest_assist_ns = sgc_aw_swap(&a->longest_ns, 0);
-    record->concurrent.stalls = sgc_aw_swap(&s->times, 0);
-    record->concurrent.stalls_ns = sgc_aw_swap(&s->ns, 0);
-    record->concurrent.longest_stall_ns = sgc_aw_swap(&s->longest_ns, 0);
+    for (int i = 0; i < SGC_WAITS; i++) {
+        struct waits *w = &concurrent_pace.waits[i];
+
+        record->concurrent.waits[i] = (struct sgc_waits){
+            .times = sgc_aw_swap(&w->times, 0),
+            .ns = sgc_aw_swap(&w->ns, 0),
+            .worth_ns = sgc_aw_swap(&w->worth_ns, 0),
+            .longest_ns = sgc_aw_swap(&w->longest_ns, 0),
+            .over_ns = sgc_aw_swap(&w->over_ns, 0),
+        };
+    }
 }

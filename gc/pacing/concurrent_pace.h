@@ -21,8 +21,6 @@
 
 #include "gc/events/events.h"
 
-enum sgc_wait { SGC_ASSIST, SGC_STALL, SGC_WAITS };
-
 struct sgc_concurrent_pace_plan {
     size_t from;                /* so much the program has allocated since the last cycle, */
     size_t room;                /* and so much more it may until the cycle is over */
@@ -68,8 +66,8 @@ size_t sgc_concurrent_pace_late(size_t allocated);
  * program has allocated so many since the last cycle; UINT64_MAX: there is none.  Any thread. */
 uint64_t sgc_concurrent_pace_worth_ns(size_t bytes, size_t allocated);
 
-/* A thread has waited so long, or has helped.  Any thread. */
-void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns);
+/* A thread has waited so long, or has helped, for what was worth so much.  Any thread. */
+void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns, uint64_t worth_ns);
 
 /* Moves the threads' waits since the last cycle into the record.  By the thread that ends a
  * cycle. */

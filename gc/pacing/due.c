@@ -196,6 +196,17 @@ bool sgc_pacing_hopeless(void)
     return sgc_concurrent_pace_late(allocated) / SGC_PACE_ROOMS >= room_from(allocated);
 }
 
+enum sgc_stopped_for sgc_pacing_stopped_for(void)
+{
+    size_t allocated = net_allocated();
+
+    if (out_of_memory(allocated))
+        return SGC_FOR_MEMORY;
+    if (sgc_concurrent_pace_on())
+        return sgc_budget_endo() ? SGC_FOR_MEMORY : SGC_FOR_LATE;
+    return sgc_budget_stops_long(allocated) ? SGC_FOR_LATE : SGC_FOR_SHORT;
+}
+
 static enum sgc_due due(struct sgc_mutator *self, size_t next)
 {
     size_t allocated = counted(sgc_counts_allocated());

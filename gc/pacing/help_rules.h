@@ -13,6 +13,7 @@
 #ifndef SGC_GC_PACING_HELP_RULES_H
 #define SGC_GC_PACING_HELP_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,34 @@ static inline uint64_t sgc_help_rests(uint32_t threads, uint32_t processors)
 {
     sgc_assert(threads != 0 && processors != 0);
     return threads + (uint64_t)threads * threads / processors;
+}
+
+/* A thread's help so far: of what its bytes are worth; of that by marking; and for how long in
+ * all. */
+struct sgc_helped {
+    uint64_t done_ns, marked_ns, waited_ns;
+};
+
+/* A piece more, which has taken so long; in which it was to mark for `piece_ns`, or has rested: 0.
+ * Each counts a little, also if the clock does not show it.  A piece that took longer than it was
+ * to has done more, but no more of that was worth marking. */
+static inline void sgc_helped_add(struct sgc_helped *h, uint64_t ns, uint64_t piece_ns, uint64_t rests)
+{
+    sgc_assert(rests != 0 && h->marked_ns <= h->waited_ns);
+    h->waited_ns += ns;
+    h->marked_ns += ns < piece_ns ? ns : piece_ns;
+    h->done_ns += (piece_ns != 0 ? ns : ns / rests) + 1;
+}
+
+/* For bytes that are worth so many nanoseconds a thread that has marked for some of them, and rests
+ * for the others, may wait so long. */
+static inline uint64_t sgc_help_wait_ns(uint64_t worth_ns, uint64_t marked_ns, uint64_t rests)
+{
+    uint64_t marks = marked_ns < worth_ns ? marked_ns : worth_ns;
+    unsigned __int128 wait = marks + (unsigned __int128)(worth_ns - marks) * rests;
+
+    sgc_assert(rests != 0);
+    return wait < UINT64_MAX ? (uint64_t)wait : UINT64_MAX;
 }
 
 /* Of so many nanoseconds of help, those of the next piece; and so long the thread rests instead, at

@@ -8,9 +8,8 @@
 #ifndef SGC_GC_PACING_PACING_H
 #define SGC_GC_PACING_PACING_H
 
+#include "gc/events/events.h"
 #include "gc/threads/mutator.h"
-
-struct sgc_cycle_record;
 
 void sgc_pacing_init(void);
 
@@ -46,6 +45,9 @@ enum sgc_due sgc_pacing_poll_again(const struct sgc_mutator *self);
 /* A thread waits for a cycle that does not mark yet: has the program allocated many rooms since the
  * first did?  Then the lead does not get on. */
 bool sgc_pacing_hopeless(void);
+
+/* A cycle is made, or ended, in one stop because of what is allocated: why? */
+enum sgc_stopped_for sgc_pacing_stopped_for(void);
 
 /* How long the calling thread helps that cycle for the bytes it owes: it marks for so long, or
  * rests for so many times that (gc/pacing/help_rules.h). */

@@ -77,7 +77,7 @@ static void take_report(void)
     sgc_stats_get(&totals);
     report->heap = totals.cycle.heap_bytes_max;
     report->cycles = totals.cycle.concurrent;
-    report->waits = totals.cycle.assists + totals.cycle.stalls;
+    report->waits = totals.cycle.waits[SGC_ASSIST].times + totals.cycle.waits[SGC_STALL].times;
 }
 
 /* Until there were so many cycles, or half a minute is over. */

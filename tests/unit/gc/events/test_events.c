@@ -272,8 +272,13 @@ static void check_names(void)
     for (int i = 0; i < SGC_PHASES; i++)
         for (int j = 0; j < i; j++)
             right &= strcmp(sgc_phase_name((enum sgc_phase)i), sgc_phase_name((enum sgc_phase)j)) != 0;
+    for (int i = 0; i < SGC_STOPPED_FOR; i++)
+        for (int j = 0; j < i; j++)
+            right &= strcmp(sgc_stopped_for_name((enum sgc_stopped_for)i), sgc_stopped_for_name((enum sgc_stopped_for)j)) != 0;
     tap_ok(right && strcmp(sgc_reason_name(SGC_REASON_TORTURE), "torture") == 0 &&
-           strcmp(sgc_phase_name(SGC_PHASE_RESCAN), "rescan") == 0, "reasons and parts have names, each its own");
+           strcmp(sgc_phase_name(SGC_PHASE_RESCAN), "rescan") == 0 &&
+           strcmp(sgc_stopped_for_name(SGC_FOR_NOTHING), "nothing") == 0,
+           "reasons, parts and causes of stops have names, each its own");
 }
 
 int main(void)

@@ -39,6 +39,7 @@ static void end_cycle(uint64_t cycle)
     sgc_cycle_stop_begin(&record);
     for (int i = 0; i < SGC_PHASES; i++)
         sgc_cycle_phase(&record, (enum sgc_phase)i);
+    record.stopped_for = (enum sgc_stopped_for)(cycle % SGC_STOPPED_FOR);
     record.marked.bytes = UINT64_MAX;
     record.threads.stopped = 3;
     SGC_EVENT(cycle_end, &record);
@@ -76,12 +77,15 @@ static const char checker[] =
     "    must(o['version'] == 1 and o['pid'] == int(sys.argv[3]), 'version or pid')\n"
     "    must(o['cycle'] == number + 1, 'cycle')\n"
     "    must(o['reason'] in reasons, 'reason %s' % o['reason'])\n"
+    "    must(o['stopped_for'] in reasons, 'stopped for %s' % o['stopped_for'])\n"
     "    must(sum(o['parts_ns'].values()) == o['pause_ns'], 'sum of parts')\n"
     "    must(o['resumed_ns'] - o['stop_begin_ns'] == o['pause_ns'], 'pause')\n"
     "    must(o['stopped_ns'] - o['stop_begin_ns'] == o['parts_ns']['stop'], 'stop')\n"
     "    must(o['marked_bytes'] == 2**64 - 1 and o['threads_stopped'] == 3, 'values')\n"
-    "    must(all(type(v) is int and v >= 0 for k, v in o.items() if k not in ('reason', 'parts_ns')), 'integers')\n"
+    "    words = ('reason', 'stopped_for', 'parts_ns')\n"
+    "    must(all(type(v) is int and v >= 0 for k, v in o.items() if k not in words), 'integers')\n"
     "must(len(set(json.loads(l)['reason'] for l in lines)) == 6, 'six reasons')\n"
+    "must(len(set(json.loads(l)['stopped_for'] for l in lines)) == 9, 'nine causes of stops')\n"
     "print('checked')\n";
 
 static const char *run_checker(const char *log)
@@ -127,6 +131,8 @@ static void check_longest(void)
 
     memset(&record, 0xff, sizeof record);
     record.reason = SGC_REASON_ALLOCATION;
+    record.stopped_for = SGC_FOR_ATTEMPTS;
+    record.times.stop_begin_ns = 0;
     sgc_log_json(&record, 4194304, &line);
     sgc_line_add(&line, "\n");
     tap_ok(line.used < sizeof line.text - 1 && line.text[line.used - 1] == '\n' && line.text[line.used - 2] == '}',

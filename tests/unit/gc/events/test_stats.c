@@ -260,6 +260,31 @@ static const char *printed(bool stats, bool verbose)
     return capture_end();
 }
 
+static const char beside_line[] =
+    "; 4 threads stopped; stopped for: attempts\n"
+    "SGC: cycle 12: 3 stops before, 0.900 ms in all; the longest of all stops 1.235 ms; 58.000 ms beside the program, 2 rounds;"
+    " 96 written pages in the last stop; 39 assists, 8.120 ms in all (worth 9.400), at most 0.260 ms, none more than 0.060 ms"
+    " longer than worth; 1 stalls, 2.000 ms in all (worth 2.000), at most 2.000 ms, none more than 0.000 ms longer"
+    " than worth\n";
+
+/* The same cycle, if it had run beside the program. */
+static const char *printed_beside(void)
+{
+    struct sgc_cycle_record record = example;
+
+    record.stopped_for = SGC_FOR_ATTEMPTS;
+    record.concurrent = (struct sgc_cycle_concurrent){
+        .earlier_stops = 3, .earlier_stops_ns = 900000, .longest_stop_ns = 1234567, .marking_ns = 58000000, .rounds = 2,
+        .written_pages = 96, .waits[SGC_ASSIST] = { 39, 8120000, 9400000, 260000, 60000 },
+        .waits[SGC_STALL] = { 1, 2000000, 2000000, 2000000, 0 },
+    };
+    sgc_options_reset();
+    sgc_options.print_stats = true;
+    capture_begin();
+    SGC_EVENT(cycle_end, &record);
+    return capture_end();
+}
+
 static void check_printing(void)
 {
     sgc_options_reset();
@@ -271,6 +296,9 @@ static void check_printing(void)
     tap_ok(strcmp(text, first_line) == 0, "a line a collection: %.*s", (int)strcspn(text, "\n"), text);
     text = printed(false, true);
     tap_ok(strstr(text, second_line) != NULL && capture_count(text, "\n") == 2, "and a second one with details");
+    text = printed_beside();
+    tap_ok(strstr(text, beside_line) != NULL, "of a concurrent cycle what it was stopped for, and what threads waited: %.*s",
+           (int)strcspn(text, "\n"), text);
 }
 
 static const char *summary(void)
@@ -286,21 +314,24 @@ static void check_summary(void)
     tap_ok(summary()[0] == '\0', "no summary unless asked for");
     sgc_options.print_stats = true;
     const char *text = summary();
-    char first[160];                    /* 100 of check_sums, those of check_threads, 3 of check_printing */
+    char first[160];                    /* 100 of check_sums, those of check_threads, 4 of check_printing */
     snprintf(first, sizeof first,
-             "SGC: %lu collections (%lu explicit, 20 allocation, 17 limit, 17 torture, 17 fork, 16 unload); ",
-             (unsigned long)written + 103, (unsigned long)written + 16);
+             "SGC: %lu collections (%lu explicit, 21 allocation, 17 limit, 17 torture, 17 fork, 16 unload); ",
+             (unsigned long)written + 104, (unsigned long)written + 16);
     tap_ok(strncmp(text, first, strlen(first)) == 0, "the summary counts the collections");
     tap_ok(strstr(text, "\nSGC: pause: p50 0.000 ms, p99 0.00") != NULL && strstr(text, " ms, max 1.235 ms, total ") &&
            strstr(text, "\nSGC: time to stop: p50 ") && strstr(text, "max 0.012 ms") && strstr(text, "\nSGC: marking: p50 "),
            "gives pauses, times to stop and marking");
-    snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: pages: ", (unsigned long)written + 206);
+    snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: 1 collections ran",
+             (unsigned long)written + 208);
     tap_ok(strstr(text, "\nSGC: marked: ") != NULL && strstr(text, first) != NULL &&
            strstr(text, "\nSGC: pages: at most 2048 consumed, 9000 taken, 2100 of them fresh, 333 foreign, 21 far until the "
                         "last collection\n") &&
            strstr(text, "\nSGC: heap: 128.0 MiB (at most 128.0), live 23.0 MiB after the last collection; grown by 0.1 MiB "
                         "in 40000 steps, given back 0.1 MiB in 40000 steps\n") != NULL &&
-           capture_count(text, "\n") == 7, "the rate, the pages, and the heap");
+           capture_count(text, "\n") == 8, "the rate, the pages, and the heap");
+    tap_ok(strstr(text, "\nSGC: 1 collections ran beside the program, marking for 58.000 ms; 39 assists, 8.120 ms ") != NULL,
+           "and what ran beside the program");
     tap_ok(summary()[0] == '\0', "and is printed once");
 }
 

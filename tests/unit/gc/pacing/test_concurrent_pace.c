@@ -157,22 +157,23 @@ static void check_endo(void)
 static void check_waits(void)
 {
     struct sgc_cycle_record record;
-    const struct sgc_cycle_concurrent *c = &record.concurrent;
+    const struct sgc_waits *a = &record.concurrent.waits[SGC_ASSIST], *s = &record.concurrent.waits[SGC_STALL];
 
-    sgc_concurrent_pace_waited(SGC_ASSIST, 200);
-    sgc_concurrent_pace_waited(SGC_ASSIST, 300);
-    sgc_concurrent_pace_waited(SGC_STALL, 7000);
+    sgc_concurrent_pace_waited(SGC_ASSIST, 200, 250);
+    sgc_concurrent_pace_waited(SGC_ASSIST, 300, 260);
+    sgc_concurrent_pace_waited(SGC_STALL, 7000, 7000);
     sgc_cycle_begin(&record, 1, SGC_REASON_ALLOCATION);
     sgc_concurrent_pace_fill(&record);
-    tap_ok(c->assists == 2 && c->assists_ns == 500 && c->longest_assist_ns == 300, "assists are counted");
-    tap_ok(c->stalls == 1 && c->stalls_ns == 7000 && c->longest_stall_ns == 7000, "and stalls");
+    tap_ok(a->times == 2 && a->ns == 500 && a->longest_ns == 300, "assists are counted");
+    tap_ok(a->worth_ns == 510 && a->over_ns == 40, "with what they were worth, and by how much one was longer");
+    tap_ok(s->times == 1 && s->ns == 7000 && s->longest_ns == 7000 && s->over_ns == 0, "and stalls");
     sgc_concurrent_pace_fill(&record);
-    tap_ok(c->assists == 0 && c->longest_assist_ns == 0 && c->stalls_ns == 0, "for one cycle each");
+    tap_ok(a->times == 0 && a->longest_ns == 0 && a->worth_ns == 0 && a->over_ns == 0 && s->ns == 0, "for one cycle each");
 }
 
 int main(void)
 {
-    tap_plan(17);
+    tap_plan(18);
     tap_ok(is_monotonic(), "who has allocated more is not less behind");
     tap_ok(leaves_room(), "who is not behind leaves room for rounds");
     tap_ok(rounds_get_less(), "each round may use a part of the room");

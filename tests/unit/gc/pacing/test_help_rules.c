@@ -76,6 +76,29 @@ static bool rests_are_monotonic(void)
     return true;
 }
 
+/* A thread that helps in pieces, of which it marks in some and rests in others, waits for as long as its bytes are worth; and
+ * as much longer as the last of them took longer than it was to. */
+static bool waits_as_long_as_worth(void)
+{
+    for (int i = 0; i < CASES; i++) {
+        uint64_t worth = draw(1, 10000000), rests = draw(1, 50), late = 0;
+        struct sgc_helped h = { 0, 0, 0 };
+
+        while (h.done_ns < worth) {
+            uint64_t piece = sgc_help_piece_ns(worth - h.done_ns), planned;
+            bool marks = draw(0, 1) != 0;
+
+            planned = marks ? piece : sgc_help_rest_ns(piece, rests);
+            late = draw(0, 9) == 0 ? draw(0, 10000000) : 0;
+            sgc_helped_add(&h, planned + late, marks ? piece : 0, rests);
+        }
+        if (h.waited_ns > sgc_help_wait_ns(worth, h.marked_ns, rests) + late)
+            return false;
+    }
+    return sgc_help_wait_ns(UINT64_MAX, 0, UINT64_MAX) == UINT64_MAX && sgc_help_wait_ns(5, 9, 3) == 5 &&
+           sgc_help_wait_ns(5, 2, 3) == 11;
+}
+
 /* ---- simulated programs ---- */
 
 /* A thread allocates a batch, which takes some time of a processor, and then marks for what that is worth, or rests. */
@@ -194,10 +217,11 @@ static void check_programs(void)
 
 int main(void)
 {
-    tap_plan(6);
+    tap_plan(7);
     tap_ok(is_monotonic(), "more bytes, a longer mark and less room are worth more");
     tap_ok(room_is_worth_mark(), "the room is worth the mark, in pieces of any size");
     tap_ok(ends_of_the_range(), "nothing overflows, and what is unknown is worth nothing");
     tap_ok(rests_are_monotonic(), "with more threads each rests longer, with more processors not");
+    tap_ok(waits_as_long_as_worth(), "no wait is longer than it was worth, but for the lateness of its last piece");
     return tap_all(check_programs);
 }
