@@ -195,14 +195,16 @@ check(report.table({"SGC": found, "bdwgc": two}).splitlines()[0].split() == ["SG
 # ---- waits of single threads ----
 
 waited = [{"pid": 1, "stop_begin_ns": 51 * MS, "resumed_ns": 55 * MS, "assists": 3, "assists_ns": 6 * MS, "longest_assist_ns": 3 * MS,
-           "stalls": 0, "stalls_ns": 0, "longest_stall_ns": 0},
+           "assists_worth_ns": 7 * MS, "assist_over_ns": 1 * MS, "reason": "allocation", "stopped_for": "memory",
+           "parts_ns": {"stop": 1 * MS, "mark": 3 * MS}, "stalls": 0, "stalls_ns": 0, "longest_stall_ns": 0},
           {"pid": 1, "stop_begin_ns": 80 * MS, "resumed_ns": 81 * MS, "assists": 1, "assists_ns": 2 * MS, "longest_assist_ns": 2 * MS,
            "stalls": 2, "stalls_ns": 8 * MS, "longest_stall_ns": 7 * MS},
           {"pid": 1, "stop_begin_ns": 90 * MS, "resumed_ns": 91 * MS, "assists": "many"}]
 process.cycles = cycles + waited
 beside = analysis.analyse([process], [10 * MS])
-equal(beside["assists"], {"number": 4, "total_ns": 8 * MS, "mean_ns": 2 * MS, "longest_ns": 3 * MS}, "assists are those of all cycles")
-equal(beside["stalls"], {"number": 2, "total_ns": 8 * MS, "mean_ns": 4 * MS, "longest_ns": 7 * MS}, "so are stalls")
+equal(beside["assists"], {"number": 4, "total_ns": 8 * MS, "mean_ns": 2 * MS, "worth_ns": 7 * MS, "longest_ns": 3 * MS, "over_ns": MS},
+      "assists are those of all cycles")
+equal(beside["stalls"], {"number": 2, "total_ns": 8 * MS, "mean_ns": 4 * MS, "worth_ns": 0, "longest_ns": 7 * MS, "over_ns": 0}, "so are stalls")
 equal([(w["at_ns"] // MS, w["assists"], w["stalls"]) for w in beside["waits"][0]], [(55, 3, 0), (81, 1, 2)],
       "cycles before which nobody waited are left out, and members that are no numbers")
 equal(beside["pauses"], found["pauses"], "they are no pauses of the probe")
@@ -210,7 +212,22 @@ rows = [line.split() for line in report.text(beside).splitlines() if "of single 
 equal(rows, [["assists", "of", "single", "threads", "4", "8.000", "2.000", "-", "-", "-", "3.000"],
              ["stalls", "of", "single", "threads", "2", "8.000", "4.000", "-", "-", "-", "7.000"]], "the text has a line for each")
 check("of single threads" not in report.text(found), "and none where there were none")
+check("worth by what was allocated            " in report.text(beside) and "7.000, and none longer by more than 1.000" in report.text(beside),
+      "and what they were worth")
 beside["statuses"] = [0]
+
+# ---- long stops ----
+
+equal(found["long_stops"], [[{"at_ns": 51 * MS, "ns": 4 * MS, "reason": "", "stopped_for": "", "part": ""}]], "a stop that took long")
+check("stops from 2 ms on: 1; the longest\n  4.000 ms at 0.051 s: not in the log\n" in report.text(found), "the text tells of it")
+equal([(s["reason"], s["stopped_for"], s["part"]) for s in beside["long_stops"][0]], [("allocation", "memory", "mark")],
+      "and for what it was, if the log says so")
+check("beside: stops from 2 ms on: 1; the longest\n  4.000 ms at 0.051 s: allocation, stopped for: memory, mostly mark\n" in
+      report.table({"beside": beside}), "a table has them below it")
+equal([len(analysis.analyse([process], [10 * MS], least)["long_stops"][0]) for least in (MS // 2, 5 * MS)], [2, 0], "from another time on")
+
+# ---- the same side by side ----
+
 table = report.table({"beside": beside, "stopped": found})
 check("longest of stalls ms" in table and "longest of stalls" not in report.table({"stopped": found}), "a table has them, too")
 script, _ = plot.one("x", beside)

@@ -6,7 +6,8 @@ collector, or an allocation or a store of its own that took as long as a gap tha
 stand beside the pauses as a control.
 
 A thread may also wait by itself, for a mark beside the program: an assist or a stall.  The probe does not see those of others, so
-they are taken from the collector's log, which has how many there were up to the end of each cycle, their sum and the longest.
+they are taken from the collector's log, which has how many there were up to the end of each cycle, their sum and the longest; and what
+they were worth by what the threads had allocated.
 """
 from pauses.figures import attributed, finder, histogram, length, merged, split, summary, utilisation, waits
 
@@ -20,13 +21,19 @@ SEEN, ROWS = "pauses", (
     ("control", "gaps of the control thread"),
 )
 
-WAITS = (("assists", "longest_assist_ns"), ("stalls", "longest_stall_ns"))
+WAITS = (("assists", "longest_assist_ns", "assist_over_ns"), ("stalls", "longest_stall_ns", "stall_over_ns"))
 
 
 def figure(cycle, name):
     """A member of a line of the log; 0 if an older collector has none."""
     value = cycle.get(name, 0)
     return value if isinstance(value, int) else 0
+
+
+def longest_part(cycle):
+    """The part of its stop that took longest."""
+    parts = cycle.get("parts_ns")
+    return max(parts, key=parts.get) if isinstance(parts, dict) and parts else ""
 
 
 class Sight:
@@ -69,9 +76,21 @@ class Sight:
 
     def waits(self):
         """Of the cycles before which threads waited: how often, for how long, and when such a cycle was over."""
-        names = [name for kind, longest in WAITS for name in (kind, f"{kind}_ns", longest)]
+        names = [name for kind, longest, over in WAITS for name in (kind, f"{kind}_ns", f"{kind}_worth_ns", longest, over)]
         return [{"at_ns": cycle["resumed_ns"] - self.process.begin, **{name: figure(cycle, name) for name in names}}
-                for cycle in self.process.cycles if any(figure(cycle, kind) for kind, _ in WAITS)]
+                for cycle in self.process.cycles if any(figure(cycle, kind) for kind, *_ in WAITS)]
+
+    def long_stops(self, least):
+        """The collector's stops that took so long, and for what its log says they did: the last stop of a cycle has a line in it."""
+        cycles = sorted(self.process.cycles, key=lambda cycle: cycle["stop_begin_ns"])
+        find = finder([(cycle["stop_begin_ns"], cycle["resumed_ns"]) for cycle in cycles])
+        for stop in self.process.of("stops"):
+            if length(stop) < least:
+                continue
+            first, behind = find(stop)
+            cycle = cycles[first] if first < behind else {}
+            yield {"at_ns": stop[0] - self.process.begin, "ns": length(stop), "reason": str(cycle.get("reason", "")),
+                   "stopped_for": str(cycle.get("stopped_for", "")), "part": longest_part(cycle)}
 
     def unseen(self):
         return len(split(self.stops, self.pauses)[1])
@@ -105,16 +124,17 @@ def parts_of(sights):
 def waits_of(waits):
     """{kind: what the cycles have of it together}."""
     result = {}
-    for kind, longest in WAITS:
-        number, total = (sum(wait[name] for wait in waits) for name in (kind, f"{kind}_ns"))
-        result[kind] = {"number": number, "total_ns": total, "mean_ns": total // number if number else 0,
-                        "longest_ns": max((wait[longest] for wait in waits), default=0)}
+    for kind, longest, over in WAITS:
+        number, total, worth = (sum(wait[name] for wait in waits) for name in (kind, f"{kind}_ns", f"{kind}_worth_ns"))
+        result[kind] = {"number": number, "total_ns": total, "mean_ns": total // number if number else 0, "worth_ns": worth,
+                        "longest_ns": max((wait[longest] for wait in waits), default=0),
+                        "over_ns": max((wait[over] for wait in waits), default=0)}
     return result
 
 
-def analyse(processes, windows):
-    """windows in nanoseconds.  Several processes are runs of one program: their pauses are taken together, and the least
-    utilisation of any of them counts."""
+def analyse(processes, windows, long_ns=2_000_000):
+    """windows in nanoseconds; stops of long_ns and more are told one by one.  Several processes are runs of one program: their
+    pauses are taken together, and the least utilisation of any of them counts."""
     sights = [Sight(process) for process in processes]
     lengths = joined(sight.lengths() for sight in sights)
     pauses = [length(interval) for sight in sights for interval in sight.pauses]
@@ -130,6 +150,8 @@ def analyse(processes, windows):
         "allocations_timed": sum(p.areas["allocations"].calls for p in processes),
         "stores_timed": sum(p.areas["stores"].calls for p in processes),
         "stops_without_a_gap": sum(sight.unseen() for sight in sights),
+        "long_ns": long_ns,
+        "long_stops": [list(sight.long_stops(long_ns)) for sight in sights],
         "dropped": sum(area.dropped for p in processes for area in p.areas.values()),
         "utilisation": [{"window_ns": window, "least": least_utilisation(sights, window, lambda s: s.pauses),
                          "least_with_noise": least_utilisation(sights, window, lambda s: s.pauses + s.noise)}

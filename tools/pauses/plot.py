@@ -40,7 +40,7 @@ def nothing(title):
 def waits_above(found):
     """The longest wait of a single thread up to each end of a cycle: (data, curves)."""
     text, curves = "", ""
-    for kind, longest in WAITS:
+    for kind, longest, _ in WAITS:
         points = [(w["at_ns"] / 1e9, w[longest] / 1e6) for run in found["waits"] for w in run if w[kind]]
         if points:
             text += data(kind, points)

@@ -4,7 +4,7 @@ from pauses.analysis import ROWS, SEEN, WAITS
 from pauses.figures import PERCENTILES
 
 COLUMNS = ("number", "total_ns", "mean_ns", *(f"p{p}_ns" for p in PERCENTILES), "longest_ns")
-NAME_WIDTH, BAR_WIDTH = 30, 40
+NAME_WIDTH, BAR_WIDTH, LONGEST = 30, 40, 8
 OPTIONAL = ("slow_path", "stores", "control")
 
 
@@ -44,9 +44,12 @@ def rows(found):
     for name, title in ROWS:
         if found[name]["number"] or name not in OPTIONAL:
             yield row("  " + title, found[name])
-    for kind, _ in WAITS:
+    for kind, *_ in WAITS:
         if found[kind]["number"]:
             yield row(f"{kind} of single threads", found[kind])
+        if found[kind]["worth_ns"]:
+            yield f"{'  worth by what was allocated':<{NAME_WIDTH}}{'':8}{ms(found[kind]['worth_ns']):>11}, and none longer by more than " \
+                f"{ms(found[kind]['over_ns'])}"
 
 
 def utilisations(found):
@@ -64,6 +67,26 @@ def causes(found):
     if parts:
         whole = sum(parts.values())
         yield "stops by part: " + ", ".join(f"{part} {ns / whole:.0%}" for part, ns in sorted(parts.items(), key=lambda p: -p[1]))
+
+
+def long_stops(found):
+    """Of all runs, the longest first."""
+    return sorted((stop for run in found["long_stops"] for stop in run), key=lambda stop: -stop["ns"])
+
+
+def reasons(stop):
+    """What the log says of it; only a cycle's last stop has a line there, and bdwgc has no log."""
+    known = [stop["reason"], f"stopped for: {stop['stopped_for']}" if stop["stopped_for"] else "",
+             f"mostly {stop['part']}" if stop["part"] else ""]
+    return ", ".join(filter(None, known)) or "not in the log"
+
+
+def longest(found):
+    stops = long_stops(found)
+    if stops:
+        yield f"stops from {time_name(found['long_ns'])} on: {len(stops)}; the longest"
+    for stop in stops[:LONGEST]:
+        yield f"  {ms(stop['ns'])} ms at {stop['at_ns'] / 1e9:.3f} s: {reasons(stop)}"
 
 
 def bars(found):
@@ -85,7 +108,7 @@ def remarks(found):
 
 def text(found):
     """One way to run a program."""
-    blocks = (rows(found), utilisations(found), causes(found), bars(found), remarks(found))
+    blocks = (rows(found), utilisations(found), causes(found), longest(found), bars(found), remarks(found))
     lines = [f"{found['collector']}: {probe_of(found)}"]
     for block in blocks:
         block = list(block)
@@ -106,9 +129,11 @@ def cell_rows(found):
     for one in found["utilisation"]:
         yield f"least share in {time_name(one['window_ns'])}", share(one["least"])
         yield "  with noise", share(one["least_with_noise"])
-    for kind, _ in WAITS:
+    yield f"stops from {time_name(found['long_ns'])} on", str(len(long_stops(found)))
+    for kind, *_ in WAITS:
         yield f"{kind}, number", str(found[kind]["number"]) if found[kind]["number"] else "-"
         yield f"  longest of {kind} ms", ms(found[kind]["longest_ns"]) if found[kind]["number"] else "-"
+        yield "  longer than worth ms", ms(found[kind]["over_ns"]) if found[kind]["number"] else "-"
     yield "longest allocation ms", ms(found["slow_path"]["longest_ns"]) if found["allocations_timed"] else "-"
     yield "longest store ms", ms(found["stores"]["longest_ns"]) if found["stores_timed"] else "-"
     yield "longest other gap ms", ms(found["noise"]["longest_ns"])
@@ -125,4 +150,7 @@ def table(columns):
         if set(line) == {"-"}:
             continue
         lines.append(f"{name:<{NAME_WIDTH}}" + "".join(f"{cell:>{width}}" for cell, width in zip(line, widths)))
+    for title, found in columns.items():
+        block = list(longest(found))
+        lines += ["", f"{title}: {block[0]}", *block[1:]] if block else []
     return "\n".join(lines) + "\n"

@@ -9,13 +9,14 @@
  * The probe can be told to work, too: each millisecond it allocates a few objects and stores into a few old ones, and times
  * each.  The time of one is the begin of the next look, so that nothing falls between them.
  *
- * A thread that looks ends with its process; or when the main thread has ended by pthread_exit, since a process ends with its
- * last thread.
+ * A thread that looks ends with its process; or when the main thread has ended by pthread_exit and no other thread of the
+ * program's is left, since a process ends with its last thread.
  */
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
 #include "gc/gc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -36,7 +37,7 @@ enum {
     ALLOCATIONS = 16,                   /* in a piece of work */
     ALLOCATION_BYTES = 256,
     STORES = 4,
-    LOOKS_FOR_MAIN = 100                /* pieces of work between two looks at whether the main thread is there */
+    LOOKS_FOR_OTHERS = 100              /* pieces of work between two looks at whether threads of the program are there */
 };
 
 /* One for each thread that looks; its thread owns it. */
@@ -46,8 +47,10 @@ struct watch {
     bool works;
     void **old;                         /* OLD_OBJECTS of them if it works */
     uint64_t last_ns, work_ns;          /* last look; when to work next */
-    unsigned chores, random;
+    unsigned chores, random, alone;     /* alone: so many looks in a row */
 };
+
+static const char own_name[] = "sgc-pauses";
 
 uint64_t sgc_pauses_now(void)
 {
@@ -129,29 +132,75 @@ static void work(struct watch *w)
 
 /* ---- the end ---- */
 
-/* Whether the main thread has ended and the process has not. */
-static bool is_main_gone(void)
+/* /proc/self/task/TID/FILE; empty if the thread is gone. */
+static void read_task(const char *tid, const char *file, char *text, size_t size)
 {
-    char path[64], text[256];
-    const char *state;
-    ssize_t length;
+    char path[320];
+    ssize_t length = -1;
     int fd;
 
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+    snprintf(path, sizeof path, "/proc/self/task/%s/%s", tid, file);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    length = read(fd, text, sizeof text - 1);
-    close(fd);
+    if (fd >= 0) {
+        length = read(fd, text, size - 1);
+        close(fd);
+    }
     text[length > 0 ? length : 0] = '\0';
+}
+
+static bool has_ended(const char *tid)
+{
+    char text[256];
+    const char *state;
+
+    read_task(tid, "stat", text, sizeof text);
     state = strrchr(text, ')');
-    return state != NULL && (strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0);
+    return state == NULL || strncmp(state, ") Z", 3) == 0 || strncmp(state, ") X", 3) == 0;
+}
+
+/* A thread of ours, or one by which the collector marks or gives memory back: it serves the program's, and goes on for ever. */
+static bool serves(const char *tid)
+{
+    static const char *const names[] = { own_name, "sgc-marker", "sgc-service", "GC-marker-" };
+    char name[32];
+    bool does = false;
+
+    read_task(tid, "comm", name, sizeof name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        does = does || strncmp(name, names[i], strlen(names[i])) == 0;
+    return does;
+}
+
+/* Has the main thread ended, and has every other one of the program's?  If the system does not tell, no.  Where threads come
+ * and go meanwhile one may be missed. */
+static bool seems_left_alone(void)
+{
+    char main_tid[16];
+    struct dirent *entry;
+    bool others = false;
+    DIR *tasks;
+
+    snprintf(main_tid, sizeof main_tid, "%d", (int)getpid());
+    tasks = has_ended(main_tid) ? opendir("/proc/self/task") : NULL;
+    if (tasks == NULL)
+        return false;
+    while (!others && (entry = readdir(tasks)) != NULL)
+        others = entry->d_name[0] != '.' && !has_ended(entry->d_name) && !serves(entry->d_name);
+    closedir(tasks);
+    return !others;
+}
+
+/* At two looks in a row. */
+static bool is_left_alone(struct watch *w)
+{
+    w->alone = seems_left_alone() ? w->alone + 1 : 0;
+    return w->alone > 1;
 }
 
 /* False: it is time to end. */
 static bool do_chores(struct watch *w)
 {
-    bool goes_on = ++w->chores % LOOKS_FOR_MAIN != 0 || !is_main_gone();
+    bool goes_on = ++w->chores % LOOKS_FOR_OTHERS != 0 || !is_left_alone(w);
 
     if (w->works)
         work(w);
@@ -164,6 +213,8 @@ static bool do_chores(struct watch *w)
 
 static void watch(struct watch *w)
 {
+    prctl(PR_SET_NAME, (unsigned long)own_name);
+    prctl(PR_SET_TIMERSLACK, 1UL);
     w->last_ns = sgc_pauses_now();
     do {
         look(w);
@@ -177,7 +228,6 @@ static void *probe(void *file)
 {
     struct watch w = { .file = file, .kind = SGC_PAUSES_GAPS };
 
-    prctl(PR_SET_TIMERSLACK, 1UL);
     w.works = (w.file->flags & SGC_PAUSES_WORK) != 0 && make_old_objects(&w);
     sgc_aw_store(&w.file->begin_ns, sgc_pauses_now());
     watch(&w);
@@ -188,7 +238,6 @@ static void *control(void *file)
 {
     struct watch w = { .file = file, .kind = SGC_PAUSES_CONTROL };
 
-    prctl(PR_SET_TIMERSLACK, 1UL);
     watch(&w);
     return NULL;
 }
