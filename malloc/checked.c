@@ -43,8 +43,8 @@ void sgc_checked_start(void)
 static void tell_size(const char *function, const void *block, size_t passed, size_t bytes)
 {
     sgc_assert(passed != bytes);
-    SGC_TELL("%s(%p): the size %zu is passed, but the program has asked for %zu; "
-             "pass that one, and delete an object by its own type", function, block, passed, bytes);
+    SGC_TELL("%s(%p): the size %zu is passed, but the program has asked for %zu; pass that one", function, block, passed,
+             bytes);
 }
 
 /* The program has written behind the block. */

@@ -38,6 +38,12 @@ def compiler_proper():
         return "cc1"
 
 
+def game(name):
+    """Its path where Debian has games, which the search path of a service has not."""
+    path = os.path.join("/usr/games", name)
+    return path if os.path.exists(path) else name
+
+
 def own(build, name, spec, kin, args, folder="herrmann"):
     path = os.path.join(build, "bench", folder, name)
     return Standin(f"standin/{name}", kin, binary=path, command=(path, *map(str, args)), settings=(("BENCH_REST_MS", "0"),), spec=spec, kin=kin)
@@ -65,12 +71,12 @@ def standins(build, size="full"):
         package("phmmer", "phmmer", "hmmer", "hmmer", "the same program, much newer", ["--cpu", "0", "--noali", "--seed", "1", "wanted.fa", "sequences.fa"],
                 prepare=(inputs.sequences, sized(20000, 500, 50))),
         package("povray", "povray", "povray", "povray", "the same program, newer; it has threads now",
-                ["+Iscene.pov", "+Oscene.ppm", "+FP", f"+W{sized(320, 80, 32)}", f"+H{sized(240, 60, 24)}", "-D", "+WT1", "-GA"],
-                files="*.ppm", threaded=True, prepare=(inputs.scene, sized(40, 10, 4))),
-        package("gnugo", "gnugo", "gnugo", "gobmk", "the same program, newer", ["--mode", "gtp", "--seed", "1", "--level", "5"],
+                ["+Iscene.pov", "+Oscene.bmp", "+FB", f"+W{sized(320, 80, 32)}", f"+H{sized(240, 60, 24)}", "-D", "+WT1", "-GA"],
+                files="*.bmp", threaded=True, prepare=(inputs.scene, sized(40, 10, 4))),
+        package("gnugo", game("gnugo"), "gnugo", "gobmk", "the same program, newer", ["--mode", "gtp", "--seed", "1", "--level", "5"],
                 given="game.gtp", prepare=(inputs.game, sized(40, 4, 2))),
         package("x264", "x264", "x264", "h264ref", "another program for the same format",
-                ["--quiet", "--no-progress", "--threads", "1", "--sync-lookahead", "0", "-o", "video.264", "video.y4m"], files="*.264",
+                ["--quiet", "--no-progress", "--threads", "1", "--asm", "SSE2", "--sync-lookahead", "0", "-o", "video.264", "video.y4m"], files="*.264",
                 prepare=(inputs.video, sized(100, 5, 2))),
         package("bzip2", "bzip2", "bzip2", "bzip2", "the same program, newer", ["-k", "-f", "text"], files="*.bz2",
                 prepare=(inputs.text, sized(100000, 5000, 300))),
