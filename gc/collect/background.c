@@ -5,6 +5,7 @@
 #include "alloc/pages/pool.h"
 #include "alloc/page_supply.h"
 #include "alloc/pages/marks.h"
+#include "gc/collect/cycle.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
 #include "gc/threads/binding.h"
@@ -117,13 +118,21 @@ void sgc_service_set_job(const struct sgc_service_job *job)
     sgc_aw_store_rel(&service.job, (uintptr_t)job);
 }
 
+static const struct sgc_service_job *job(void)
+{
+    return (const struct sgc_service_job *)sgc_aw_load_acq(&service.job);
+}
+
+static bool is_job_wanted(void)
+{
+    return job() != NULL && job()->wanted();
+}
+
 static void do_job(struct sgc_mutator *self)
 {
-    const struct sgc_service_job *job = (const struct sgc_service_job *)sgc_aw_load_acq(&service.job);
-
     sgc_assert(sgc_mutator_mine(self) && self->service);
-    if (job != NULL && job->wanted())
-        job->run(self);
+    if (is_job_wanted())
+        job()->run(self);
 }
 
 /* Does the program leave us time?  Not if a cycle has just asked, unless cycles have kept us from
@@ -141,13 +150,55 @@ static bool is_time(bool asked, uint64_t *since)
     return true;
 }
 
+/* ---- the program's threads have ended ---- */
+
+/* Is none of the program's threads registered?  One may register at any time. */
+static bool is_deserted(void)
+{
+    struct sgc_registry_scope scope;
+    const struct sgc_mutator *m;
+
+    sgc_registry_enter(&scope);
+    for (m = sgc_registry.first; m != NULL && m->service;)
+        m = m->next;
+    sgc_registry_leave(&scope);
+    return m == NULL;
+}
+
+/* A process whose main thread has ended by pthread_exit ends with its last thread, so those of the
+ * collector must not outlive the program's.  They start anew when they are needed. */
+static bool leave(struct sgc_mutator *self)
+{
+    bool leaves;
+
+    sgc_gc_lock_acquire(self);
+    leaves = is_deserted() && !is_job_wanted();
+    if (leaves) {
+        sgc_team_dismiss(&sgc_cycle.team);
+        sgc_a32_store(&service.started, NOT_YET);
+    }
+    sgc_gc_lock_release();
+    return leaves;
+}
+
+/* On the thread that has ended, when it is registered no more. */
+static void on_thread_gone(void *context, sgc_tid_t tid)
+{
+    (void)context;
+    (void)tid;
+    if (sgc_mutator_self() == NULL && sgc_a32_load(&service.started) == STARTED && is_deserted())
+        sgc_service_wake(true);
+}
+
+static const struct sgc_listener listener = { .thread_gone = on_thread_gone };
+
 static void serve(struct sgc_mutator *self)
 {
     uint64_t since = 0;
     uint32_t done = 0;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->guards > 0);
-    for (;;) {
+    while (!is_deserted() || !leave(self)) {
         uint32_t seen = sgc_a32_load_acq(&service.wanted);
         bool asked = seen / ONE_MORE != done;
 
@@ -168,14 +219,18 @@ static void body(void *argument)
     if (self == NULL)
         return;
     sgc_assert(sgc_mutator_mine(self) && self->service);
-    sgc_guard_enter(sgc_section_of(self));      /* for good: so none of its locks has to block
-                                                   signals */
+    sgc_guard_enter(sgc_section_of(self));      /* so none of its locks has to block signals */
     serve(self);
+    sgc_guard_leave(sgc_section_of(self));
+    sgc_mutator_unregister(self);
 }
 
 static enum started start(void)
 {
+    static SGC_STATE bool listens;
+
     sgc_binding_prepare((uint32_t)sgc_options.markers);
+    listens = listens || sgc_listener_add(&listener);
     if (sgc_thread_start_service(body, NULL, "sgc-service"))
         return STARTED;
     sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
@@ -194,10 +249,11 @@ bool sgc_service_start(void)
     return sgc_a32_load(&service.started) == STARTED;
 }
 
+/* Helpers' threads end with it. */
 void sgc_service_start_if_worth_it(void)
 {
     sgc_assert(sgc_gc_lock_held());
-    if (is_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD)
+    if (is_eager() || sgc_pool_heap_bytes() >= WORTH_A_THREAD || sgc_cycle.team.made > 1)
         sgc_service_start();
 }
 

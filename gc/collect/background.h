@@ -6,8 +6,9 @@
  * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
  * every lock; or before a thread is suspended (gc/api/suspend.c).  In the child of a fork it starts
  * anew.  It is registered like a mutator, so that it is stopped with the others, but nothing of it
- * is a root.  Without it (SGC_BACKGROUND_THREAD=off, or no thread to be had) the same work is done
- * by whoever needs it, and memory goes back only at explicit collections.
+ * is a root.  It ends, and helpers with it, when the last of the program's threads has
+ * unregistered.  Without it (SGC_BACKGROUND_THREAD=off, or no thread to be had) the same work is
+ * done by whoever needs it, and memory goes back only at explicit collections.
  *
  * A cycle asks it, and then it waits for a while whether there is another one ("lingers"): a busy
  * program sweeps what it needs itself, and cheaper.  Meanwhile cycles ask it without waking it,

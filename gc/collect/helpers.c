@@ -38,6 +38,13 @@ static void help(void *argument)
         sgc_team_serve(team, number);
 }
 
+/* The helper that was to be last could not be started, or made no marker. */
+static void drop_last(struct sgc_team *team)
+{
+    sgc_assert(team->made > 1);
+    team->made--;
+}
+
 static bool start_one(struct sgc_team *team)
 {
     struct sgc_section *self = sgc_section_self();
@@ -57,7 +64,7 @@ static bool start_one(struct sgc_team *team)
         sgc_binding_refused(helper.error);
     started = started && sgc_a32_load(&helper.taken) == HELPER_SERVES;
     if (!started)
-        sgc_team_drop(team);
+        drop_last(team);
     return started;
 }
 

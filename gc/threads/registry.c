@@ -382,6 +382,7 @@ static void leave_registry(struct sgc_mutator *m)
 void sgc_mutator_unregister(struct sgc_mutator *m)
 {
     sgc_tid_t tid = m->tid;
+    bool service = m->service;
 
     sgc_assert(sgc_mutator_mine(m));
     if (sgc_world_is_blocked(m)) {
@@ -393,7 +394,8 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     report_end(m);
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);
-    SGC_EVENT(thread_gone, tid);
+    if (!service)
+        SGC_EVENT(thread_gone, tid);
 }
 
 /* ---- left by a jump ---- */

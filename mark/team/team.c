@@ -341,6 +341,16 @@ void sgc_team_totals(const struct sgc_team *team, struct sgc_team_totals *totals
 
 /* ---- helpers: idle when they come in, unless roots were dealt to them ---- */
 
+/* The last one that sees it wakes the thread that waits for them. */
+static bool is_dismissed(struct sgc_team *team)
+{
+    if (sgc_a32_load_acq(&team->leaving) == 0)
+        return false;
+    if (sgc_a32_add(&team->leaving, UINT32_MAX) == 1)
+        sgc_wake(&team->leaving, 1);
+    return true;
+}
+
 void sgc_team_serve(struct sgc_team *team, uint32_t i)
 {
     struct sgc_marker *m = team->marker[i];
@@ -349,6 +359,8 @@ void sgc_team_serve(struct sgc_team *team, uint32_t i)
     for (;;) {
         uint32_t seen = sgc_a32_load_acq(&team->call);
 
+        if (is_dismissed(team))
+            return;
         if (sgc_team_enter(team, m)) {
             if (find_work(team, m))
                 sgc_team_work(team, m);

@@ -38,11 +38,12 @@ uint32_t sgc_team_add(struct sgc_team *team);
  * memory. */
 bool sgc_team_make(struct sgc_team *team, uint32_t i, uint32_t core, bool beyond);
 
-/* The helper that was to be last could not be started, or made no marker. */
-void sgc_team_drop(struct sgc_team *team);
-
-/* The life of helper i.  Does not return. */
+/* The life of helper i, until helpers are dismissed. */
 void sgc_team_serve(struct sgc_team *team, uint32_t i);
+
+/* Ends the helpers' threads.  Each has left the team when this returns; its marker stays for
+ * another.  With the GC lock, while nobody marks. */
+void sgc_team_dismiss(struct sgc_team *team);
 
 /* All of the following: the collecting thread, world stopped. */
 

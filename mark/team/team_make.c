@@ -3,6 +3,8 @@
  * is closed. */
 #include "mark/team/team.h"
 
+#include <limits.h>
+
 #include "platform/platform.h"
 #include "platform/report.h"
 
@@ -95,10 +97,15 @@ void sgc_team_make_spares(struct sgc_team *team)
     }
 }
 
-void sgc_team_drop(struct sgc_team *team)
+void sgc_team_dismiss(struct sgc_team *team)
 {
-    sgc_assert(team->made > 1);
-    team->made--;
+    sgc_assert(sgc_team_ok(team) && sgc_a32_load(&team->state) == 0 && !sgc_team_is_concurrent(team));
+    sgc_a32_store_rel(&team->leaving, team->made - 1);
+    sgc_a32_add(&team->call, 1);
+    sgc_wake(&team->call, INT_MAX);
+    for (uint32_t left; (left = sgc_a32_load_acq(&team->leaving)) != 0;)
+        sgc_wait(&team->leaving, left, -1);
+    team->made = team->markers = 1;
 }
 
 void sgc_team_trim(struct sgc_team *team)

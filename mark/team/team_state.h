@@ -20,6 +20,8 @@
  *                     inside: CAS to HELD; who made it                        marker as its last owner has left it
  *                     HELD: store
  *   call              the collecting thread, after state     helpers          release / acquire; a futex word
+ *   leaving           who has the GC lock, while closed,     helpers          release / acquire; each helper takes itself
+ *                     before `call`; helpers: add                             off; a futex word
  *   arena             its markers: atomic add                its markers      acquire-release add, acquire load
  *   marker[i]         helper i, once, when it is new; the    its markers      release of `state`, by the collecting thread,
  *                     collecting thread waits for that                        which its creator's handshake has told of it
@@ -110,6 +112,7 @@ struct sgc_team {
     size_t split_bytes;                 /* marker 0's otherwise, while it marks beside the
                                          * program */
     sgc_a32_t state, call, places;
+    sgc_a32_t leaving;                  /* helpers that are to end, and have not seen it yet */
     sgc_a32_t off;                      /* a core, or SGC_NO_CORE: see sgc_team_keep_off */
     struct sgc_termination termination;
     struct sgc_idle idle;
