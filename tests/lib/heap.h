@@ -340,6 +340,17 @@ TEST_UNUSED static void heap_must_be_empty(void)
         tap_bail("pages are left over from the check before");
 }
 
+TEST_UNUSED static void heap_call(void (*const *test)(void), void (*then)(void))
+{
+    for (; *test != NULL; test++) {
+        (*test)();
+        then();
+    }
+}
+
+/* As tap_each; `then` is called after each test. */
+#define heap_each(then, ...) heap_call((void (*const[])(void)){ __VA_ARGS__, NULL }, then)
+
 /* ---- what tests put there ---- */
 
 /* Two objects below each, so deep. */

@@ -16,11 +16,6 @@ static struct sgc_bin *bin(void)
     return &cache->bin[SGC_KIND_CONSERVATIVE][sgc_class_for(BYTES / SGC_GRANULE)];
 }
 
-static uint32_t page_of(uintptr_t address)
-{
-    return sgc_page_number(address);
-}
-
 /* Page by page in ascending order; `from`: where the first page of the bin that is not in use yet begins. */
 static void fill(size_t n)
 {
@@ -68,7 +63,6 @@ static void test_own(void)
     for (size_t i = 0; i < N / 2; i++)
         again += (uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE) == 0;
     tap_ok(again == 0 && heap_in_use() <= used && allocated(0, N) > N / 2, "so many new ones need no further page");
-    heap_must_be_empty();
 }
 
 /* Is the free page on its owner's list? */
@@ -84,17 +78,16 @@ static void test_empty(void)
     fill(N);
     used = heap_in_use();
     for (size_t i = 0; i < N; i++)
-        whole += page_of(object[i]) == page_of(object[2 * PER_PAGE]);
+        whole += sgc_page_number(object[i]) == sgc_page_number(object[2 * PER_PAGE]);
     dropped(object, PER_PAGE);
     tap_ok(whole == PER_PAGE && heap_in_use() == used - 1, "a page whose objects are all dropped leaves its class");
-    tap_ok(sgc_page_state(&sgc_heap.pages[page_of(object[0])]) == SGC_PAGE_FREE &&
-           is_listed(page_of(object[0])), "and is on its owner's free page list");
+    tap_ok(sgc_page_state(&sgc_heap.pages[sgc_page_number(object[0])]) == SGC_PAGE_FREE &&
+           is_listed(sgc_page_number(object[0])), "and is on its owner's free page list");
     dropped(object + PER_PAGE, N - 3 * PER_PAGE);
     tap_ok(heap_in_use() <= 2 + SGC_READY_MAX && allocated(0, N) == 2 * PER_PAGE, "so do many (%zu of %zu are left)",
            heap_in_use(), used);
     dropped(object + N - 2 * PER_PAGE, 2 * PER_PAGE);
     tap_ok(heap_in_use() == 1, "in the end the active page is left, but none of those that were ready (%zu)", heap_in_use());
-    heap_must_be_empty();
 }
 
 /* A run is claimed in it. */
@@ -104,13 +97,12 @@ static void test_active(void)
     int elsewhere = 0;
 
     fill(10);
-    page = page_of(object[0]);
+    page = sgc_page_number(object[0]);
     tap_ok(dropped(object, 10) == 10 && page == bin()->page && heap_in_use() == 1,
            "the active page stays when nothing lives in it");
     for (int i = 0; i < PER_PAGE; i++)
-        elsewhere += page_of((uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) != page;
+        elsewhere += heap_page(heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) != page;
     tap_ok(elsewhere == 0, "and serves for a page of objects");
-    heap_must_be_empty();
 }
 
 /* What is claimed and not handed out is no object. */
@@ -123,7 +115,6 @@ static void test_claimed(void)
     tap_ok((SGC_TRACES ? bin()->cur < bin()->end : sgc_bin_has_freed(bin())) && dropped(&claimed, 1) == 0,
            "a claimed slot that was not handed out is not dropped");
     tap_ok((uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE) == claimed, "and is handed out then");
-    heap_must_be_empty();
 }
 
 static void free_own(size_t from, size_t to)
@@ -144,9 +135,8 @@ static void test_kept(void)
     dropped(object + 20, PER_PAGE - 20);
     tap_ok(heap_in_use() == used - 1 && sgc_bin_nfreed(bin()) == 20, "freed slots at hand leave with their page, others stay");
     for (size_t i = 0; i < 20; i++)
-        outside += page_of((uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) != page_of(object[PER_PAGE]);
+        outside += heap_page(heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) != sgc_page_number(object[PER_PAGE]);
     tap_ok(outside == 0 && sgc_bin_nfreed(bin()) == 0, "these are handed out");
-    heap_must_be_empty();
 }
 
 static void test_kept_many(void)
@@ -163,13 +153,12 @@ static void test_kept_many(void)
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < PER_PAGE; i++) {
         uintptr_t p = (uintptr_t)heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
-        bool *slot = &seen[(page_of(p) - page_of(object[0])) % (PAGES + 2)][p % SGC_PAGE / BYTES];
+        bool *slot = &seen[(sgc_page_number(p) - sgc_page_number(object[0])) % (PAGES + 2)][p % SGC_PAGE / BYTES];
 
         twice += *slot;
         *slot = true;
     }
     tap_ok(twice == 0, "and no slot of it is handed out twice");
-    heap_must_be_empty();
 }
 
 /* ---- other ways ---- */
@@ -177,7 +166,7 @@ static void test_kept_many(void)
 static void free_remotely(size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        sgc_remote_free(page_of(object[i]), sgc_granule_number(object[i]));
+        sgc_remote_free(sgc_page_number(object[i]), sgc_granule_number(object[i]));
 }
 
 static void test_remote(void)
@@ -193,7 +182,6 @@ static void test_remote(void)
     free_remotely(PER_PAGE, 2 * PER_PAGE - 1);
     tap_ok(dropped(object + 2 * PER_PAGE - 1, 1) == 1 && heap_in_use() == used - 2,
            "so it is when a single one was left");
-    heap_must_be_empty();
 }
 
 static void test_others(void)
@@ -210,7 +198,6 @@ static void test_others(void)
            sgc_remote_bit(sgc_granule_number(theirs[99])), "objects of another thread's page are freed remotely");
     tap_ok(dropped(theirs, 100) == 0, "once");
     heap_cache_end(other);
-    heap_must_be_empty();
 }
 
 static void test_unswept(void)
@@ -219,7 +206,6 @@ static void test_unswept(void)
     heap_collect(object, N);
     tap_ok(dropped(object, N - 1) == N - 1 && allocated(0, N) == 1, "objects of pages that are not swept yet are freed");
     tap_ok(dropped(object + N - 1, 1) == 1 && allocated(0, N) == 0, "to the last");
-    heap_must_be_empty();
 }
 
 static void test_spans(void)
@@ -234,7 +220,6 @@ static void test_spans(void)
     done = sgc_drop(cache, mixed, 3);
     tap_ok(done.objects == 3 && done.bytes >= 5 * SGC_PAGE + 2 * BYTES && !heap_allocated((void *)mixed[1]),
            "a large object between small ones is freed");
-    heap_must_be_empty();
 }
 
 static void test_kinds(void)
@@ -246,7 +231,6 @@ static void test_kinds(void)
 
     tap_ok(done.objects == 3 && done.uncollectable == done.bytes - BYTES && done.uncollectable >= 1000 + BYTES,
            "bytes of uncollectable objects are told");
-    heap_must_be_empty();
 }
 
 static void test_bad(void)
@@ -256,12 +240,11 @@ static void test_bad(void)
     fill(2);
     bad[4] = object[0] + 16;
     bad[5] = object[0] + 1;
-    bad[6] = sgc_page_start(page_of(object[0]) + 40);
+    bad[6] = sgc_page_start(sgc_page_number(object[0]) + 40);
     bad[7] = sgc_heap.base + sgc_heap.reserved - 64;
     tap_ok(dropped(bad, 8) == 0 && allocated(0, 2) == 2, "what is no object is passed over");
     bad[0] = bad[1] = object[0];
     tap_ok(dropped(bad, 2) == 1 && dropped(bad, 0) == 0, "what is there twice is freed once");
-    heap_must_be_empty();
 }
 
 static void test_marking(void)
@@ -277,7 +260,6 @@ static void test_marking(void)
            "while a mark goes on beside the program objects are freed, and no page leaves");
     heap_marking_end();
     tap_ok(allocated(0, N) == N / 2, "their marks are gone with it");
-    heap_must_be_empty();
 }
 
 static void test_poison(void)
@@ -288,7 +270,6 @@ static void test_poison(void)
     sgc_heap.config.poison = false;
     tap_ok(heap_filled((void *)object[9], BYTES, 0xdf) && heap_filled((void *)object[10], BYTES, 0x5a),
            "what is dropped is filled if that is asked for");
-    heap_must_be_empty();
 }
 
 /* ---- threads ---- */
@@ -334,7 +315,6 @@ static void test_threads(void)
     sgc_heap_check();
     for (int i = 0; i < 4; i++)
         heap_cache_end(of_thread[i].cache);
-    heap_must_be_empty();
 }
 
 int main(void)
@@ -342,8 +322,9 @@ int main(void)
     heap_start((size_t)512 << 20, 0, false);
     sgc_heap.config.page_rule = (struct sgc_page_rule){ SGC_POLICY_LPS, SGC_K_ONE };
     cache = sgc_self;
-    tap_each(test_own, test_empty, test_active, test_claimed, test_kept, test_kept_many, test_remote, test_others, test_spans);
+    heap_each(heap_must_be_empty, test_own, test_empty, test_active, test_claimed, test_kept, test_kept_many, test_remote,
+              test_others, test_spans, test_bad, test_poison, test_threads);
     if (SGC_TRACES)
-        tap_each(test_unswept, test_kinds, test_marking);
-    return tap_all(test_bad, test_poison, test_threads);
+        heap_each(heap_must_be_empty, test_unswept, test_kinds, test_marking);
+    return tap_done();
 }

@@ -73,7 +73,6 @@ static void test_leave(void)
     free_some(PER_PAGE - 1, PER_PAGE);
     tap_ok(leaves(page) && heap_in_use() == used - 1 && sgc_bin_nfreed(bin()) == 0,
            "an empty one leaves, with its freed slots");
-    heap_must_be_empty();
 }
 
 static void test_many_at_hand(void)
@@ -82,7 +81,6 @@ static void test_many_at_hand(void)
     free_some(PER_PAGE, 3 * PER_PAGE);
     tap_ok(!leaves(heap_page(object[PER_PAGE])) && sgc_bin_nfreed(bin()) == 2 * PER_PAGE,
            "an empty page stays if so many slots are at hand that looking for its own would take long");
-    heap_must_be_empty();
 }
 
 static void test_expected(void)
@@ -93,7 +91,6 @@ static void test_expected(void)
     ready = bin()->ready[bin()->next_ready];
     tap_ok(bin()->ready_end > bin()->next_ready && leaves(ready) && !sgc_bin_expects(bin(), ready),
            "a page that was to be active next leaves, and is not expected any more");
-    heap_must_be_empty();
 }
 
 /* Its last run is used up, and no slots are at hand, since they are dropped. */
@@ -108,7 +105,6 @@ static void test_active(void)
         last[i] = sgc_page_start(bin()->page) + (uintptr_t)i * BYTES;
     tap_ok(sgc_drop(cache, last, PER_PAGE).objects == PER_PAGE && !leaves(bin()->page),
            "the active one stays, though nothing is in it");
-    heap_must_be_empty();
 }
 
 /* The numbers of pages that were to be active stand there still. */
@@ -124,7 +120,6 @@ static void test_forgotten(void)
     sgc_emptied_unexpect(cache, SGC_KIND_POINTER_FREE, cls, &step);
     sgc_unlock(cache->lock, &cache->section);
     tap_ok(waited && step.empties == 0 && heap_in_use() == 0, "pages that a bin has given up do not leave twice");
-    heap_must_be_empty();
 }
 
 static void test_figures(void)
@@ -140,7 +135,6 @@ static void test_figures(void)
     claimed = sgc_aw_load(&cache->claimed) - claimed;
     tap_ok(freed == claimed && freed >= (size_t)N * BYTES, "what is given up counts as freed once (%zu bytes of %zu)", freed,
            claimed);
-    heap_must_be_empty();
 }
 
 static void test_give_up(void)
@@ -160,7 +154,6 @@ static void test_give_up(void)
     for (size_t i = 0; i < live * (PER_PAGE - 1); i++)
         again += heap_small(cache, BYTES, SGC_KIND_POINTER_FREE) == NULL;
     tap_ok(again == 0 && heap_in_use() == live, "whose free slots are found");
-    heap_must_be_empty();
 }
 
 static void test_count(void)
@@ -168,7 +161,6 @@ static void test_count(void)
     fill();
     tap_ok(sgc_emptied_more_pages(cache, SGC_KIND_POINTER_FREE, cls, PAGES - 1) &&
            !sgc_emptied_more_pages(cache, SGC_KIND_POINTER_FREE, cls, PAGES + SGC_READY_MAX + 1), "a bin's pages are counted");
-    heap_must_be_empty();
 }
 
 static void test_after_flip(void)
@@ -180,7 +172,6 @@ static void test_after_flip(void)
     heap_collect((void *)object, N);
     tap_ok(sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 && heap_in_use() == used && heap_allocated(object[0]),
            "pages that are to be swept are left alone");
-    heap_must_be_empty();
 }
 
 static void test_marking(void)
@@ -194,7 +185,6 @@ static void test_marking(void)
     tap_ok(!leaves(heap_page(object[0])) && sgc_emptied_give_up(cache, SGC_KIND_POINTER_FREE, cls) == 0 &&
            heap_in_use() == used, "no page leaves while a mark goes on beside the program");
     heap_marking_end();
-    heap_must_be_empty();
 }
 
 /* ---- a cycle between two steps of a walk ---- */
@@ -228,7 +218,6 @@ static void test_cycle_between(void)
     tap_ok(!cycle_is_due && used_after_cycle == 0 && heap_in_use() == 0,
            "a walk ends when a cycle has come, after which others have swept its pages");
     heap_cache_end(other);
-    heap_must_be_empty();
 }
 
 /* ---- the end of a thread ---- */
@@ -245,7 +234,6 @@ static void test_thread_end(void)
     heap_cache_end(other);
     tap_ok(heap_in_use() == 1 && heap_allocated(theirs[0]) && sgc_aw_load(&sgc_orphans.count) == 1,
            "a thread that ends leaves pages with objects behind, and no others (%zu)", heap_in_use());
-    heap_must_be_empty();
 }
 
 int main(void)
@@ -255,8 +243,9 @@ int main(void)
     cls = sgc_class_for(BYTES / SGC_GRANULE);
     if (sgc_size_classes.of[cls].per_page != PER_PAGE)
         tap_bail("%d objects of %d bytes were expected in a page", PER_PAGE, BYTES);
-    tap_each(test_leave, test_expected, test_forgotten, test_give_up, test_count);
+    heap_each(heap_must_be_empty, test_leave, test_expected, test_forgotten, test_give_up, test_count, test_thread_end);
     if (SGC_TRACES)
-        tap_each(test_many_at_hand, test_active, test_figures, test_after_flip, test_marking, test_cycle_between);
-    return tap_all(test_thread_end);
+        heap_each(heap_must_be_empty, test_many_at_hand, test_active, test_figures, test_after_flip, test_marking,
+                  test_cycle_between);
+    return tap_done();
 }

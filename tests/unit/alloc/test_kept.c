@@ -69,7 +69,6 @@ static void test_span(void)
             tap_bail("the heap of the test is too small");
     after = phases_pages();
     tap_ok(after * 10 <= before * 12, "large objects are made of what small ones have left (%zu pages, %zu)", before, after);
-    heap_must_be_empty();
 }
 
 /* No page is empty. */
@@ -91,7 +90,6 @@ static void test_in_vain(void)
     for (size_t i = 0; i < n; i += 4)
         p.wrong += *(uintptr_t *)p.object[i] != p.object[i];
     tap_ok(p.wrong == 0, "with all that lives");
-    heap_must_be_empty();
 }
 
 /* A few slots freed in many pages. */
@@ -109,7 +107,6 @@ static void test_sparse(void)
     for (size_t i = n / 8; i < n / 2; i++)
         phase_free_one(cache, p.object[i]);
     tap_ok(sgc_kept_give_up(cache, UINT32_MAX) > PHASE && sgc_bin_nfreed(bin) == 0, "one of which half is free does not");
-    heap_must_be_empty();
 }
 
 static void test_marking(void)
@@ -122,7 +119,6 @@ static void test_marking(void)
     sgc_marking_begin();
     tap_ok(sgc_kept_give_up(cache, 1) == 0 && heap_in_use() == used, "while a mark goes on beside the program no page leaves");
     heap_marking_end();
-    heap_must_be_empty();
 }
 
 /* ---- what other threads have freed ---- */
@@ -138,7 +134,6 @@ static void test_consumer(void)
     pages = phases_pages();
     tap_ok(pages * 10 <= alone * 12, "a thread whose objects others free goes on with another size: %zu pages, %zu before",
            pages, alone);
-    heap_must_be_empty();
 }
 
 /* ---- threads ---- */
@@ -204,6 +199,7 @@ int main(void)
     test_phases(false);
     test_phases(true);
     if (SGC_TRACES)
-        tap_each(test_sparse, test_marking);
-    return tap_all(test_span, test_in_vain, test_consumer, test_threads);
+        heap_each(heap_must_be_empty, test_sparse, test_marking);
+    heap_each(heap_must_be_empty, test_span, test_in_vain, test_consumer, test_threads);
+    return tap_done();
 }

@@ -84,7 +84,6 @@ static void test_align(void)
     while (sgc_span_sweep(8, self))
         continue;
     tap_ok(sgc_pool_in_use_bytes() == in_use, "and all of it comes back");
-    sgc_heap_check();
 }
 
 /* ---- resizing ---- */
@@ -110,7 +109,6 @@ static void test_resize(void)
     tap_ok(sgc_span_resize(self, first, 1) && state_of(first) == SGC_PAGE_SPAN && state_of(first + 1) == SGC_PAGE_FREE,
            "one byte keeps one page");
     tap_ok(sgc_span_free(self, first), "and can be freed");
-    sgc_heap_check();
 }
 
 /* Pages behind it that have contents, a neighbour in the sixth. */
@@ -213,7 +211,6 @@ static void test_grow_far(void)
             sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
     }
     tap_ok(sgc_pool_in_use_bytes() == in_use, "it goes back as a whole");
-    sgc_heap_check();
 }
 
 /* ---- freeing and sweeping ---- */
@@ -235,7 +232,6 @@ static void test_free(void)
     sgc_span_free(self, heap_page(object));
     taken = sgc_span_take_bytes();
     tap_ok(taken.allocated == taken.freed, "what is freed counts as much as what was allocated");
-    sgc_heap_check();
 }
 
 static void test_sweep(void)
@@ -270,7 +266,6 @@ static void test_sweep(void)
     for (int i = 1; i < N; i += 2)
         wrong += !sgc_span_free(self, heap_page(all[i]));
     tap_ok(wrong == 0 && sgc_pool_in_use_bytes() == in_use, "and can be freed");
-    sgc_heap_check();
 }
 
 static void test_uncollectable(void)
@@ -288,7 +283,6 @@ static void test_uncollectable(void)
     tap_ok(heap_allocated(object) && heap_allocated(inside[5]), "an uncollectable span and what it points at stay");
     sgc_span_free(self, first);
     tap_ok((sgc_aw_load(&sgc_arena_of_page(first)->uncollectable) & sgc_arena_bit(first)) == 0, "until it is freed");
-    sgc_heap_check();
 }
 
 /* ---- against a model: what is allocated keeps its contents ---- */
@@ -335,6 +329,7 @@ int main(void)
     heap_start((size_t)1 << 30, 0, false);
     cache = sgc_self;
     self = &cache->section;
-    return tap_all(test_lookup, test_zero, test_resize, test_grow, test_grow_fork, test_grow_far, test_free, test_sweep,
-                   test_align, test_uncollectable, test_random);
+    heap_each(sgc_heap_check, test_lookup, test_zero, test_resize, test_grow, test_grow_fork, test_grow_far, test_free,
+              test_sweep, test_align, test_uncollectable, test_random);
+    return tap_done();
 }

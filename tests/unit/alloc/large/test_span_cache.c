@@ -53,7 +53,6 @@ static void test_again(void)
     freed(object);
     tap_ok(alloc(3, SGC_KIND_CONSERVATIVE) == object && heap_zero(object, 3 * SGC_PAGE), "or zeroed");
     sgc_heap_check();
-    heap_empty();
 }
 
 /* The kind and the size are those of the new request. */
@@ -71,7 +70,6 @@ static void test_contents(void)
     object += 5000;                     /* beyond the reach that the one before had */
     heap_collect(&object, 1);
     tap_ok(heap_allocated(object - 5000) && heap_allocated(inside), "and its kind, and no reach");
-    heap_empty();
 }
 
 /* A page may die and become a spare span while it is still in the inbox of the thread that had it: its place there is
@@ -106,7 +104,6 @@ static void test_inbox(void)
     tap_ok(sgc_aw_load(&owner->inbox) == kept_page, "and the owner hears of it again");
     sgc_heap_check();
     heap_cache_end(owner);
-    heap_empty();
 }
 
 static char *seen_at_seam;
@@ -134,7 +131,6 @@ static void test_cycle_between(void)
     tap_ok(heap_allocated(object) && heap_zero(object, 3 * SGC_PAGE), "it lives");
     tap_ok(!heap_allocated(stale), "and what was in it keeps nothing");
     sgc_heap_check();
-    heap_empty();
 }
 
 static void test_bounds(void)
@@ -191,7 +187,6 @@ static void test_epochs(void)
     heap_collect(&other, 1);
     heap_sweep_all();
     tap_ok(freed(object) && kept() == 4, "what is swept is");
-    heap_empty();
 }
 
 static void test_sweep_for(void)
@@ -218,7 +213,6 @@ static void test_sweep_for(void)
         wrong += !heap_allocated(all[i]);
     tap_ok(wrong == 0, "those alive are left alone");
     sgc_heap_check();
-    heap_empty();
 }
 
 /* Memory that is kept is not missing elsewhere. */
@@ -238,7 +232,6 @@ static void test_limit(void)
     freed(alloc(1, SGC_KIND_POINTER_FREE));
     tap_ok(kept() == 0, "a small heap keeps nothing");
     sgc_pool_set_limit(0);
-    heap_empty();
 }
 
 /* ---- zeroing ---- */
@@ -364,7 +357,6 @@ static void test_held(size_t pages, uint32_t kind, const char *name)
 
 static void test_stops(void)
 {
-    heap_empty();
     sgc_section_hooks.park = stand;
     test_held(3, SGC_KIND_POINTER_FREE, "spare");
     test_held(3, SGC_KIND_CONSERVATIVE, "spare, to be zeroed");
@@ -383,14 +375,14 @@ int main(void)
         tap_bail("no heap");
     cache = sgc_self = heap_cache();
     self = &cache->section;
-    tap_each(test_again);
+    heap_each(heap_empty, test_again);
     if (SGC_TRACES)
-        tap_each(test_contents, test_inbox, test_cycle_between);
-    tap_each(test_bounds);
+        heap_each(heap_empty, test_contents, test_inbox, test_cycle_between);
+    heap_each(heap_empty, test_bounds);
     if (SGC_TRACES)
-        tap_each(test_epochs, test_sweep_for);
-    tap_each(test_limit, test_cold, test_race);
+        heap_each(heap_empty, test_epochs, test_sweep_for);
+    heap_each(heap_empty, test_limit, test_cold, test_race);
     if (SGC_TRACES)
-        tap_each(test_stops);
+        heap_each(heap_empty, test_stops);
     return tap_done();
 }

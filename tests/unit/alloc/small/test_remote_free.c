@@ -40,7 +40,6 @@ static void test_free(void)
     tap_ok(sgc_object_free(other, b) == SGC_FREE_DONE && sgc_aw_load(&main_cache->inbox) == heap_page(a) &&
            sgc_heap.records[heap_page(a)].inbox_next == 0, "once, however many of its objects are freed");
     tap_ok(sgc_object_free(main_cache, b) == SGC_FREE_NOT_ALLOCATED, "the owner knows");
-    sgc_heap_check();
 }
 
 /* The owner finds the slots when it needs a page. */
@@ -69,7 +68,6 @@ static void test_drain(void)
     tap_ok(found >= N / 2 - 16, "slots freed remotely are used again (%d of %d)", found, N / 2);
     tap_ok(again == 0, "zeroed, and no others");
     tap_ok(sgc_pool_in_use_bytes() <= in_use + SGC_PAGE, "before fresh pages are");
-    sgc_heap_check();
 }
 
 static enum sgc_free_step free_quickly(struct sgc_cache *cache, char *object)
@@ -97,7 +95,6 @@ static void test_own_frees(void)
            "an owner frees by the common way beside what others have freed");
     tap_ok(free_quickly(main_cache, theirs) == SGC_FREE_STEP_MISSED &&
            sgc_object_free(main_cache, theirs) == SGC_FREE_NOT_ALLOCATED, "but not that itself, a second time");
-    sgc_heap_check();
 }
 
 static void drain(struct sgc_cache *cache)
@@ -136,7 +133,6 @@ static void test_told_once(void)
     sgc_object_free(other, object[2]);
     tap_ok(sgc_aw_load(&main_cache->inbox) == page, "then it is told again");
     tap_ok(heap_allocated(object[3]), "of each object that was freed, and of no other");
-    sgc_heap_check();
 }
 
 /* ---- owners that end ---- */
@@ -169,7 +165,6 @@ static void test_orphans(void)
         adopted = adopted || sgc_page_owner(heap_page(object[5])) == other->id;
     }
     tap_ok(adopted && of_ours > 0, "a thread in need adopts a page with room, and uses it (%d)", of_ours);
-    sgc_heap_check();
 }
 
 static void test_orphans_swept(void)
@@ -252,7 +247,6 @@ static void test_inbox_of_ended(void)
     char *next = heap_small(ending, BYTES, KIND);
     tap_ok(next != NULL && sgc_object_free(other, next) == SGC_FREE_DONE && sgc_aw_load(&ending->inbox) == heap_page(next),
            "whose inbox works");
-    sgc_heap_check();
 }
 
 /* ---- threads at the same time ---- */
@@ -290,7 +284,6 @@ static void test_double_free(void)
         once += (result[0][i] == SGC_FREE_DONE) != (result[1][i] == SGC_FREE_DONE) &&
                 (result[0][i] == SGC_FREE_NOT_ALLOCATED) != (result[1][i] == SGC_FREE_NOT_ALLOCATED);
     tap_ok(once == RACES, "two threads free the same objects: each succeeds for one of them (%d of %d)", once, RACES);
-    sgc_heap_check();
 }
 
 /*
@@ -411,9 +404,10 @@ int main(void)
 {
     heap_start((size_t)256 << 20, 0, false);
     main_cache = sgc_self;
-    tap_each(test_free, test_drain, test_own_frees, test_told_once, test_orphans, test_orphans_swept, test_orphan_told_again);
+    heap_each(sgc_heap_check, test_free, test_drain, test_own_frees, test_told_once, test_orphans, test_orphans_swept,
+              test_orphan_told_again);
     child_ok(sweep_while_pool_is_locked, "orphans are counted as they come and go");
-    tap_each(test_inbox_of_ended, test_double_free, test_travel);
+    heap_each(sgc_heap_check, test_inbox_of_ended, test_double_free, test_travel);
     if (SGC_TRACES) {                   /* a plain malloc has no pages that threads share */
         sgc_a32_store(&sgc_shared.threads, TRAVELLERS);
         test_travel();

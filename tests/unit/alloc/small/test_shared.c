@@ -84,7 +84,6 @@ static void test_shows_need(void)
         few = refills(cache, 50);
     }
     tap_ok(few <= 2, "50 objects after each cycle take %d slow ways", few);
-    heap_empty();
 }
 
 /* ---- what others are first to take ---- */
@@ -112,7 +111,6 @@ static void test_taken_away(void)
     tap_ok(first_comer == NULL && object != NULL && owner_of(object) == SGC_ORPHANS,
            "another thread adopts a new page for all before there is a run: there is a next page");
     sgc_heap_check();
-    heap_empty();
 }
 
 /* ---- the end of sharing ---- */
@@ -145,7 +143,6 @@ static void test_others_end(void)
            "all other threads end while one looks for a page to share: it gets one of its own");
     sgc_a32_store(&sgc_shared.threads, THREADS);
     sgc_heap_check();
-    heap_empty();
 }
 
 /* ---- what is freed ---- */
@@ -326,7 +323,6 @@ static void test_idle(void)
     new_pages = (int)((sgc_pool_in_use_bytes() - in_use) / SGC_PAGE);
     tap_ok(new_pages == 0, "and serve before the heap grows (%d pages)", new_pages);
     tap_ok(sgc_object_free(idle, kept[0]) == SGC_FREE_DONE && !heap_allocated(kept[0]), "their objects are freed as ever");
-    heap_empty();
 }
 
 static void test_stay(void)
@@ -340,7 +336,6 @@ static void test_stay(void)
     }
     tap_ok(owner_of(kept) == cache_of[0]->id, "where owners count objects pages stay");
     sgc_a32_store(&sgc_leave.stay, 0);
-    heap_empty();
 }
 
 /* The world stands still. */
@@ -361,7 +356,6 @@ static void test_run_out(void)
     sgc_leave_class(KIND, cls, &sgc_self->section);
     heap_small(user, 320, KIND);
     sgc_heap_check();
-    heap_empty();
 }
 
 int main(void)
@@ -370,6 +364,7 @@ int main(void)
     for (int t = 0; t < THREADS; t++)
         cache_of[t] = heap_cache();
     sgc_a32_store(&sgc_shared.threads, THREADS);
-    return tap_all(test_shares, test_shows_need, test_taken_away, test_others_end, test_frees,
-                   test_without_cycles, test_left_and_freed, test_last_freed, test_idle, test_stay, test_run_out, test_ends);
+    heap_each(heap_empty, test_shares, test_shows_need, test_taken_away, test_others_end, test_frees, test_without_cycles,
+              test_left_and_freed, test_last_freed, test_idle, test_stay, test_run_out, test_ends);
+    return tap_done();
 }

@@ -39,7 +39,6 @@ static void test_ascending(void)
         wrong += (uintptr_t)heap_small(cache, bytes, SGC_KIND_CONSERVATIVE) % SGC_PAGE != 0;
     }
     tap_ok(wrong == 0, "in each class objects come zeroed, in ascending, contiguous addresses to the end of the page");
-    sgc_heap_check();
 }
 
 static bool can_populate(void)
@@ -102,7 +101,6 @@ static void test_reuse(void)
         tap_ok(wrong == 0, "and are zero then (%d are not)", wrong);
     }
     tap_ok(ascending > N - 10, "still in ascending, contiguous addresses (%d of %d)", ascending, N);
-    sgc_heap_check();
 }
 
 enum { IN_A_PAGE = 1365 };      /* objects of 48 bytes */
@@ -146,7 +144,6 @@ static void test_holes(void)
         last = object;
     }
     tap_ok(wrong == 0, "slots between live objects are handed out upward, live ones never");
-    sgc_heap_check();
 }
 
 static void test_pointer_free(void)
@@ -200,7 +197,6 @@ static void test_claims(void)
     tap_ok(sgc_aw_load(&cache->claimed) == before, "handing out claimed slots counts nothing twice");
     heap_small(cache, 16, SGC_KIND_CONSERVATIVE);
     tap_ok(sgc_aw_load(&cache->claimed) - before == (size_t)(bin->end - bin->cur) + 16, "the next claim is counted");
-    sgc_heap_check();
 }
 
 /* A bin that has filled pages since the last cycle. */
@@ -222,7 +218,6 @@ static void test_demand(void)
     }
     tap_ok(first < 2 * SGC_CLAIM_BYTES && longest == all, "a bin in demand claims whole pages (%zu bytes, at first %zu)",
            longest, first);
-    sgc_heap_check();
 }
 
 /* ---- freeing ---- */
@@ -238,7 +233,6 @@ static void test_claim_left(void)
     bin_of(64, SGC_KIND_CONSERVATIVE)->end = NULL;
     next = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
     tap_ok(next != NULL && next > last && bin->cur == next + 64, "after a claim that was left half way the next one goes on");
-    sgc_heap_check();
 }
 
 static size_t freed_bytes(void)
@@ -278,7 +272,6 @@ static void test_free(void)
     tap_ok(free_it(page + (size_t)per_page * 112 - 112) == SGC_FREE_NOT_ALLOCATED, "a slot never used is refused");
     tap_ok(per_page * 112 == SGC_PAGE || free_it(page + (size_t)per_page * 112) == SGC_FREE_NOT_HERE,
            "the unused end of a page is no object");
-    sgc_heap_check();
 }
 
 static void test_free_after_cycle(void)
@@ -291,7 +284,6 @@ static void test_free_after_cycle(void)
     tap_ok(sgc_object_free(cache, dead) == SGC_FREE_NOT_ALLOCATED, "a dead object is not allocated, swept or not");
     tap_ok(sgc_object_free(cache, keep[0]) == SGC_FREE_DONE && !heap_allocated(keep[0]), "the long way sweeps and frees");
     tap_ok(sgc_object_free(cache, keep[0]) == SGC_FREE_NOT_ALLOCATED, "once");
-    sgc_heap_check();
 }
 
 /* However many are freed, they are the next to be handed out. */
@@ -315,7 +307,6 @@ static void test_free_many(void)
     for (int i = N - 1; i >= 0; i--)
         wrong += heap_small(cache, 128, SGC_KIND_CONSERVATIVE) != objects[i] || !heap_new(objects[i], 128);
     tap_ok(wrong == 0, "each is handed out again, once and zero");
-    sgc_heap_check();
 }
 
 static void test_retire_freed(void)
@@ -328,7 +319,6 @@ static void test_retire_freed(void)
            "retired caches forget freed slots, which stay free");
     heap_collect(NULL, 0);
     tap_ok(heap_small(cache, 500, SGC_KIND_CONSERVATIVE) != NULL, "and are found by the next sweep");
-    sgc_heap_check();
 }
 
 /* ---- batches ---- */
@@ -351,7 +341,6 @@ static void test_many(void)
     tap_ok(wrong == 0, "and stays allocated when the cache is retired");
     void **one = sgc_small_many(cache, SGC_KIND_CONSERVATIVE, cls, 1);
     tap_ok(one != NULL && *one == NULL, "a batch of one");
-    sgc_heap_check();
 }
 
 static void test_many_runs(void)
@@ -366,7 +355,6 @@ static void test_many_runs(void)
         wrong += !heap_allocated(object) || !heap_zero((char *)object + 8, 40);
     }
     tap_ok(wrong == 0 && n > 20 && n * 48 < 2 * SGC_ZERO_BYTES, "a batch takes several runs between live objects (%u)", n);
-    sgc_heap_check();
 }
 
 /* ---- the torture setting: no slot is kept, no run is claimed ahead ---- */
@@ -383,7 +371,6 @@ static void test_torture(void)
     tap_ok(b == a + 32 && bin->cur == bin->end, "under torture slots are claimed one by one");
     tap_ok(heap_free_local(other, a) == SGC_FREE_DONE && !sgc_bin_has_freed(bin) &&
            heap_small(other, 32, SGC_KIND_CONSERVATIVE) != a, "and a freed one is not reused at once");
-    sgc_heap_check();
 }
 
 /* ---- threads in turn that have one cache ---- */
@@ -426,12 +413,12 @@ int main(void)
     heap_start((size_t)256 << 20, 0, false);
     cache = sgc_self;
     if (SGC_TRACES)
-        tap_each(test_populated);
-    tap_each(test_ascending, test_reuse, test_holes, test_pointer_free);
+        heap_each(sgc_heap_check, test_populated);
+    heap_each(sgc_heap_check, test_ascending, test_reuse, test_holes, test_pointer_free);
     if (SGC_TRACES)
-        tap_each(test_claims, test_demand, test_claim_left);
-    tap_each(test_free, test_free_many, test_retire_freed, test_arrays_stay);
+        heap_each(sgc_heap_check, test_claims, test_demand, test_claim_left);
+    heap_each(sgc_heap_check, test_free, test_free_many, test_retire_freed, test_arrays_stay);
     if (SGC_TRACES)
-        tap_each(test_free_after_cycle, test_many, test_many_runs, test_torture);
+        heap_each(sgc_heap_check, test_free_after_cycle, test_many, test_many_runs, test_torture);
     return tap_done();
 }

@@ -63,7 +63,6 @@ static void test_lazy(void)
     tap_ok(unswept == PAGES && sgc_pool_in_use_bytes() == in_use, "though no page is swept and none has gone back");
     keep_some();
     tap_ok(count_allocated() == PER_PAGE + PER_PAGE / 2, "a second cycle on unswept pages changes nothing");
-    sgc_heap_check();
 }
 
 static void test_ahead(void)
@@ -85,7 +84,6 @@ static void test_ahead(void)
            "a full page is done, one with room is usable");
     tap_ok(heap_page(heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE)) == heap_page(object[PER_PAGE]),
            "and is used first");
-    sgc_heap_check();
 }
 
 /* An allocation looks at its own unswept pages before it takes a fresh one. */
@@ -105,7 +103,6 @@ static void test_on_demand(void)
     }
     tap_ok(live == 0 && wrong == 0, "allocation finds dead slots, live ones never");
     tap_ok(sgc_pool_in_use_bytes() <= in_use, "without fresh pages");
-    sgc_heap_check();
 }
 
 /* What is left of an older epoch is seen as stale. */
@@ -120,7 +117,6 @@ static void test_stale_run(void)
     char *after = heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE);
     tap_ok(bin()->active_epoch == sgc_heap.epoch && swept(heap_page(after)) && after != before,
            "the next allocation comes from a page of this epoch");
-    sgc_heap_check();
 }
 
 static void test_skipped_epochs(void)
@@ -142,7 +138,6 @@ static void test_skipped_epochs(void)
         wrong += sgc_object_free(cache, keep[i]) != SGC_FREE_DONE;
     heap_empty();
     tap_ok(wrong == 0 && sgc_pool_in_use_bytes() == 0, "freed, nothing is left of them");
-    sgc_heap_check();
 }
 
 static void test_uncollectable(void)
@@ -160,7 +155,6 @@ static void test_uncollectable(void)
     heap_empty();
     tap_ok(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE && sgc_pool_in_use_bytes() == 0 &&
            sgc_aw_load(&sgc_arena_of_page(page)->uncollectable) == 0, "their pages go back");
-    sgc_heap_check();
 }
 
 static void test_poison(void)
@@ -176,7 +170,6 @@ static void test_poison(void)
     for (int i = 0; i < PER_PAGE; i++)
         wrong += !heap_zero(heap_small(cache, BYTES, SGC_KIND_CONSERVATIVE), BYTES);
     tap_ok(wrong == 0, "and zero again when they are handed out");
-    sgc_heap_check();
 }
 
 int main(void)
@@ -184,6 +177,7 @@ int main(void)
     heap_start((size_t)64 << 20, 0, false);
     cache = sgc_self;
     cache->max_pages = 1;
-    return tap_all(test_lazy, test_ahead, test_on_demand, test_stale_run, test_skipped_epochs,
-                   test_uncollectable, test_poison);
+    heap_each(sgc_heap_check, test_lazy, test_ahead, test_on_demand, test_stale_run, test_skipped_epochs, test_uncollectable,
+              test_poison);
+    return tap_done();
 }
