@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For tests of verify: what a check finds, and objects that are made by other threads, so that no word of theirs is left on the
- * stack of the one that checks.  The collector is started in a child, by findings_begin.
+ * stack of the one that checks.  The collector is started in a child, by finding_ok.
  */
 #ifndef TESTS_LIB_FINDINGS_H
 #define TESTS_LIB_FINDINGS_H
@@ -74,6 +74,17 @@ TEST_UNUSED static void findings_begin(void)
     setenv("SGC_SHORTTERM", "verify", 1);
     setenv("SGC_MODE", "stop", 1);
     GC_INIT();
+}
+
+/* As child_ok and child_says; the collector is started before. */
+#define finding_ok(body, ...) child_ok_of((findings_begin(), (body)()), __VA_ARGS__)
+#define finding_says(body, ...) child_says_of((findings_begin(), (body)()), __VA_ARGS__)
+
+/* A check finds one object that static data leads to, certainly, and that is all. */
+TEST_UNUSED static bool finds_static(void)
+{
+    check();
+    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1);
 }
 
 /* ---- objects, made by other threads, so that no word of theirs is left on ours ---- */

@@ -204,7 +204,6 @@ static int together(void)
     pthread_t thread[THREADS];
     int wrong = 0;
 
-    findings_begin();
     for (int t = 0; t < threads; t++)
         elsewhere(make_one, &of_thread[t]);
     white_start_all(thread, threads, step_in_turn);
@@ -240,7 +239,7 @@ int main(void)
     for (threads = 1; threads <= THREADS; threads *= 2)
         for (int i = 0; i < 4; i++) {
             extension = es[i];
-            child_ok(together, "verify, %d threads, extension %u: each object at its thread's tick that is due", threads,
+            finding_ok(together, "verify, %d threads, extension %u: each object at its thread's tick that is due", threads,
                      extension);
         }
     return tap_done();

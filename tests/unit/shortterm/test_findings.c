@@ -23,7 +23,6 @@ static void make_many(TEST_UNUSED void *unused)
 
 static int many(void)
 {
-    findings_begin();
     elsewhere(make_many, NULL);
     return check() == 30 && finds == 1 && found[0].objects == 30 && with_certainty(SGC_FINDING_CERTAIN) == 1 ? 0 : 1;
 }
@@ -47,7 +46,6 @@ static void make_less_certain(TEST_UNUSED void *unused)
 
 static int surest(void)
 {
-    findings_begin();
     elsewhere(make_less_certain, NULL);
     return check() == 33 && finds == 2 && found[0].certainty == SGC_FINDING_CERTAIN && found[0].objects == 3 &&
            found[1].certainty == SGC_FINDING_LIKELY && found[1].objects == 30 ? 0 : 1;
@@ -89,7 +87,6 @@ static bool is_in(void (*function)(void), const void *address)
 /* Once as the first call of all, and once later. */
 static int dated_there(void)
 {
-    findings_begin();
     if (site->dates != by_malloc && site->dates != by_malloc_global)
         elsewhere(make_one, &root);
     for (int round = 0; round < 2; round++) {
@@ -99,9 +96,7 @@ static int dated_there(void)
         for (int i = 0; i < 4; i++)
             if (SGC_tick() != 0 || SGC_tick_global() != 0 || (rhythm != NULL && SGC_tick_clock(rhythm) != 0))
                 return 1;
-        check();
-        if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ||
-            !is_in(site->dates, found[0].refreshed_at))
+        if (!finds_static() || !is_in(site->dates, found[0].refreshed_at))
             return 2 + round;
     }
     return 0;
@@ -122,7 +117,6 @@ static bool stands_still(bool global, sgc_tid_t thread)
 
 static int still_clock(void)
 {
-    findings_begin();
     SGC_refresh(GC_MALLOC(100000), 3);
     for (int i = 0; i < 7; i++)
         if (check() != 0)
@@ -148,11 +142,9 @@ static void wait_in_time(TEST_UNUSED void *unused)
 
 static int still_time(void)
 {
-    pthread_t other;
+    pthread_t other = white_start(wait_in_time, NULL);
     bool right = false;
 
-    findings_begin();
-    other = white_start(wait_in_time, NULL);
     white_reached(&ready, 1);
     SGC_refresh_global(GC_MALLOC(100000), 0);
     for (int i = 0; i < 12 && !right; i++) {
@@ -180,7 +172,6 @@ static int says(void)
 
 static int says_needed(void)
 {
-    findings_begin();
     elsewhere(make_pair, NULL);
     date_pair();
     scrub_stack();
@@ -189,7 +180,6 @@ static int says_needed(void)
 
 static int says_still(void)
 {
-    findings_begin();
     SGC_refresh(GC_MALLOC(100000), 3);
     for (int i = 0; i < 9; i++)
         SGC_shortterm_check(NULL, NULL);
@@ -198,14 +188,12 @@ static int says_still(void)
 
 static int says_many(void)
 {
-    findings_begin();
     elsewhere(make_many, NULL);
     return SGC_shortterm_check(NULL, NULL) == 30 ? 0 : 1;
 }
 
 static int says_of_free(void)
 {
-    findings_begin();
     elsewhere(make_one, &root);
     SGC_refresh(root, 3);
     GC_free(root);
@@ -214,9 +202,9 @@ static int says_of_free(void)
 
 int main(void)
 {
-    child_ok(many, "many of one place are told as one, and counted");
+    finding_ok(many, "many of one place are told as one, and counted");
     if (JUMPS)
-        child_ok(surest, "those that are certain are told first");
+        finding_ok(surest, "those that are certain are told first");
     else
         tap_skip("without optimization, all refreshes are of one place, and ours");
     for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++) {
@@ -224,15 +212,15 @@ int main(void)
         if (!JUMPS && (site->dates == by_refresh || site->dates == by_refresh_global))
             tap_skip("the program's call of %s: without optimization, it is ours", site->name);
         else
-            child_ok(dated_there, "the program's call of %s is the place of the date", site->name);
+            finding_ok(dated_there, "the program's call of %s is the place of the date", site->name);
     }
-    child_ok(still_clock, "a clock that stands still is found, once until it goes on");
-    child_ok(still_time, "so is global time, and for whom it waits");
+    finding_ok(still_clock, "a clock that stands still is found, once until it goes on");
+    finding_ok(still_time, "so is global time, and for whom it waits");
     child_says(says, 0, "certainly expired too early: 40 bytes at", "a check at each tick says what was found");
     child_says(says, 0, "allocated at here.c:7. Its last date", "and where the object was allocated");
-    child_says(says_needed, 0, "expired before an object that leads to it and has a date", "of one that another needs, too");
-    child_says(says_still, 0, "clock has stood still for 8 collections", "and of a clock");
-    child_says(says_many, 0, ", as those of 29 more. With free", "and how many more there are");
-    child_says(says_of_free, 0, "has 1 expiration dates", "an object with a date is not freed");
+    finding_says(says_needed, 0, "expired before an object that leads to it and has a date", "of one that another needs, too");
+    finding_says(says_still, 0, "clock has stood still for 8 collections", "and of a clock");
+    finding_says(says_many, 0, ", as those of 29 more. With free", "and how many more there are");
+    finding_says(says_of_free, 0, "has 1 expiration dates", "an object with a date is not freed");
     return tap_done();
 }

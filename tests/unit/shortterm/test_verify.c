@@ -13,7 +13,6 @@
 
 static int in_static(void)
 {
-    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     if (check() != 1 || !one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1))
@@ -25,10 +24,8 @@ static int in_static(void)
 
 static int by_clock(void)
 {
-    SGC_clock_t *clock;
+    SGC_clock_t *clock = SGC_clock_new();
 
-    findings_begin();
-    clock = SGC_clock_new();
     elsewhere(make_one, &root);
     SGC_refresh_clock(root, 0, clock);
     SGC_refresh(root, 2);
@@ -41,13 +38,11 @@ static int by_clock(void)
     if (check() != 0 || SGC_dates(root) != 1)
         return 2;
     SGC_clock_release(clock);
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 3;
+    return finds_static() ? 0 : 3;
 }
 
 static int without_allocating(void)
 {
-    findings_begin();
     elsewhere(make_one, &root);
     for (int tick = 0; tick < 100000; tick++) {
         for (int i = 0; i < 25; i++)
@@ -59,7 +54,6 @@ static int without_allocating(void)
 
 static int by_hold(void)
 {
-    findings_begin();
     elsewhere(make_one, &root);
     SGC_hold(root);
     SGC_hold(root);
@@ -75,19 +69,16 @@ static int by_hold(void)
     SGC_tick();
     for (int i = 0; i < 600; i++)
         SGC_unhold(root);
-    check();
-    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != sgc_thread_id())
+    if (!finds_static() || found[0].thread != sgc_thread_id())
         return 3;
     SGC_hold(root);
     SGC_unhold(root);
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread == 0 ? 0 : 4;
+    return finds_static() && found[0].thread == 0 ? 0 : 4;
 }
 
 /* More of them than a page has room for. */
 static int by_holds(void)
 {
-    findings_begin();
     for (int i = 0; i < 600; i++) {
         elsewhere(link_one, NULL);
         SGC_hold(root);
@@ -99,7 +90,6 @@ static int by_holds(void)
 
 static int goes_on(void)
 {
-    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     for (int i = 0; i < 20; i++) {
@@ -107,8 +97,7 @@ static int goes_on(void)
         SGC_tick();
         SGC_expire(1);
     }
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 1;
+    return finds_static() ? 0 : 1;
 }
 
 /* ---- planted where it is less certain ---- */
@@ -130,11 +119,9 @@ static void hold_on_stack(TEST_UNUSED void *unused)
 
 static int on_other_stack(void)
 {
-    pthread_t other;
+    pthread_t other = white_start(hold_on_stack, NULL);
     bool right;
 
-    findings_begin();
-    other = white_start(hold_on_stack, NULL);
     white_reached(&ready, 1);
     check();
     right = one(SGC_FINDING_PREMATURE, SGC_FINDING_LIKELY, SGC_HELD_BY_STACK, 1) && found[0].thread == holder;
@@ -149,7 +136,6 @@ static int without_memory(void)
 {
     size_t before;
 
-    findings_begin();
     elsewhere(make_one, &root);
     hidden = white_hidden(root);
     expire(&root);
@@ -162,15 +148,13 @@ static int without_memory(void)
     if (!limit_memory(RLIM_INFINITY) || before != 0 || !white_lives(hidden))
         return 1;
     root = (struct node *)~hidden;
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
+    return finds_static() ? 0 : 2;
 }
 
 /* ---- needed by what has a date ---- */
 
 static int needed(void)
 {
-    findings_begin();
     elsewhere(make_pair, NULL);
     date_pair();
     check();
@@ -195,21 +179,17 @@ static void wait_with_date(TEST_UNUSED void *unused)
 
 static int in_child(void)
 {
-    check();
-    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != 0)
+    if (!finds_static() || found[0].thread != 0)
         return 1;
     expire(&root);
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) ? 0 : 2;
+    return finds_static() ? 0 : 2;
 }
 
 static int forked(void)
 {
-    pthread_t other;
+    pthread_t other = white_start(wait_with_date, NULL);
     int result;
 
-    findings_begin();
-    other = white_start(wait_with_date, NULL);
     white_reached(&ready, 1);
     result = run_in_child(in_child);
     check();
@@ -232,7 +212,6 @@ static void end_with_global_dates(TEST_UNUSED void *unused)
 
 static int counts_again(void)
 {
-    findings_begin();
     elsewhere(make_one, &shared);
     SGC_join_time();
     elsewhere(end_with_global_dates, NULL);
@@ -240,16 +219,14 @@ static int counts_again(void)
         return 1;
     for (int i = 0; i < TURN; i++)
         SGC_tick_global();
-    check();
-    if (!one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) || found[0].thread != 0)
+    if (!finds_static() || found[0].thread != 0)
         return 3;
     SGC_refresh(shared, 0);
     elsewhere(end_with_global_dates, NULL);
     for (int i = 0; i < TURN; i++)
         SGC_tick_global();
     SGC_tick();
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread != 0 ? 0 : 2;
+    return finds_static() && found[0].thread != 0 ? 0 : 2;
 }
 
 static void make_and_end(TEST_UNUSED void *unused)
@@ -260,11 +237,9 @@ static void make_and_end(TEST_UNUSED void *unused)
 
 static int of_ended_thread(void)
 {
-    findings_begin();
     SGC_tick();
     elsewhere(make_and_end, NULL);
-    check();
-    return one(SGC_FINDING_PREMATURE, SGC_FINDING_CERTAIN, SGC_HELD_BY_STATIC, 1) && found[0].thread == 0 ? 0 : 1;
+    return finds_static() && found[0].thread == 0 ? 0 : 1;
 }
 
 /* ---- right programs ---- */
@@ -349,7 +324,6 @@ static int reclaims(void)
 {
     int left = 0;
 
-    findings_begin();
     weak = GC_MALLOC_ATOMIC(1000 * sizeof *weak);
     elsewhere(make_garbage, NULL);
     check();
@@ -369,27 +343,27 @@ static int other_mode(void)
 
 int main(void)
 {
-    child_ok(in_static, "too early: an object that static data leads to, and that is said once");
-    child_ok(goes_on, "it waits for the next collection, whatever the program does until then");
-    child_ok(by_clock, "an object has expired when the dates of all clocks are over");
-    child_ok(by_hold, "and the last hold was taken back");
-    child_ok(by_holds, "that is found of many objects");
-    child_ok(counts_again, "global dates of a thread that has ended count until time has gone on");
-    child_ok(of_ended_thread, "one whose date was of a thread that has ended");
+    finding_ok(in_static, "too early: an object that static data leads to, and that is said once");
+    finding_ok(goes_on, "it waits for the next collection, whatever the program does until then");
+    finding_ok(by_clock, "an object has expired when the dates of all clocks are over");
+    finding_ok(by_hold, "and the last hold was taken back");
+    finding_ok(by_holds, "that is found of many objects");
+    finding_ok(counts_again, "global dates of a thread that has ended count until time has gone on");
+    finding_ok(of_ended_thread, "one whose date was of a thread that has ended");
     if (TEST_SANITIZED) {
         tap_skip("sanitizers keep old words on stacks");
     } else {
-        child_ok(on_other_stack, "likely: on another thread's stack");
-        child_ok(needed, "an object that one with a date leads to");
-        child_ok(reclaims, "what nothing leads to is reclaimed, and nothing is said");
+        finding_ok(on_other_stack, "likely: on another thread's stack");
+        finding_ok(needed, "an object that one with a date leads to");
+        finding_ok(reclaims, "what nothing leads to is reclaimed, and nothing is said");
     }
     check_right(right_program, true, "nothing certain is found in a right program that checks at each tick");
     check_right(right_threads, true, "nor in one with threads");
     check_right(right_program, false, "but if it forgets some dates once, that is found");
     check_right(right_threads, false, "with threads, too");
-    child_ok(without_allocating, "dates alone bring a collection, too");
-    child_ok(without_memory, "without memory for a list, what has expired waits, and is found later");
-    child_ok(forked, "in the child of a fork, too, what other threads have left is found");
+    finding_ok(without_allocating, "dates alone bring a collection, too");
+    finding_ok(without_memory, "without memory for a list, what has expired waits, and is found later");
+    finding_ok(forked, "in the child of a fork, too, what other threads have left is found");
     child_says(other_mode, 0, NULL, "in other modes there are none");
     child_says_of((setenv("SGC_SHORTTERM_CHECK", "1", 1), other_mode()), 0, "SGC_SHORTTERM_CHECK has no effect",
                   "who looks for some all the same is told");

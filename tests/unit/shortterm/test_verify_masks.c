@@ -41,7 +41,6 @@ static int all_places(void)
     size_t objects = 0;
     int places = 0;
 
-    findings_begin();
     elsewhere(make_places, NULL);
     if (check() != PLACES * (PLACES + 1) / 2 || finds != PLACES)
         return 1;
@@ -77,7 +76,6 @@ TEST_NOINLINE static void make_quiet(TEST_UNUSED void *unused)
 /* The one is told in its period, though ten others are in each. */
 static int noisy(void)
 {
-    findings_begin();
     for (int period = 0; period < 30; period++) {
         elsewhere(make_noise, NULL);
         if (period == 20)
@@ -103,7 +101,6 @@ static int surer(void)
     volatile uintptr_t decoy;
     uintptr_t secret;
 
-    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     decoy = (uintptr_t)root;
@@ -122,7 +119,6 @@ static int surer(void)
 
 static int needed_first(void)
 {
-    findings_begin();
     elsewhere(make_pair, NULL);
     date_pair();
     check();
@@ -136,7 +132,6 @@ static int needed_first(void)
 
 static int refreshed_again(void)
 {
-    findings_begin();
     elsewhere(make_one, &root);
     expire(&root);
     check();
@@ -156,7 +151,6 @@ static void make_in_places(TEST_UNUSED void *unused)
 
 static int freed_by_hand(void)
 {
-    findings_begin();
     for (int i = 0; i < 100; i++) {
         volatile uintptr_t decoy;
 
@@ -174,7 +168,6 @@ static int freed_by_hand(void)
 
 static int reclaimed(void)
 {
-    findings_begin();
     for (int i = 0; i < 100; i++) {
         elsewhere(make_noise, NULL);
         check();
@@ -189,17 +182,17 @@ static int reclaimed(void)
 int main(void)
 {
     if (JUMPS)
-        child_ok(all_places, "each of many places is told, with how many there are");
+        finding_ok(all_places, "each of many places is told, with how many there are");
     else
         tap_skip("without optimization, all refreshes are of one place, and ours");
-    child_ok(noisy, "noise does not hide another place, in any period");
-    child_ok(needed_first, "what another object needs, and then a variable leads to, is told again");
-    child_ok(refreshed_again, "with a date it has not expired, and when that is over it is told again");
-    child_ok(freed_by_hand, "what comes to the place of an object that was freed is told of by nobody");
-    child_ok(reclaimed, "nor what comes to that of one that was reclaimed");
+    finding_ok(noisy, "noise does not hide another place, in any period");
+    finding_ok(needed_first, "what another object needs, and then a variable leads to, is told again");
+    finding_ok(refreshed_again, "with a date it has not expired, and when that is over it is told again");
+    finding_ok(freed_by_hand, "what comes to the place of an object that was freed is told of by nobody");
+    finding_ok(reclaimed, "nor what comes to that of one that was reclaimed");
     if (TEST_SANITIZED)
         tap_skip("sanitizers keep old words on stacks");
     else
-        child_ok(surer, "an object is told again if it can be reached more surely");
+        finding_ok(surer, "an object is told again if it can be reached more surely");
     return tap_done();
 }
