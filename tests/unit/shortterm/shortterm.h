@@ -27,6 +27,14 @@ TEST_UNUSED static struct SGC_shortterm_stats figures(void)
     return s;
 }
 
+/* A finalizer that counts its calls. */
+TEST_UNUSED static int finalizations;
+
+TEST_UNUSED static void count_finalization(TEST_UNUSED void *object, TEST_UNUSED void *data)
+{
+    finalizations++;
+}
+
 /* Those that are not over. */
 TEST_UNUSED static uint64_t dates(void)
 {

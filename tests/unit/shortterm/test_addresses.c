@@ -135,9 +135,7 @@ static int goes(void)
     return wrong + called_with_other;
 }
 
-static int (*body)(void);
-
-static int run_body(void)
+static int run(int (*body)(void))
 {
     GC_init_finalized_malloc();
     choose(mode, 3, SGC_SHORTTERM_EAGER, -1, -1);
@@ -150,12 +148,9 @@ int main(void)
     unsetenv("SGC_SHORTTERM");
     for (mode = 0; mode < 4; mode++)
         for (way = ways; way < ways + sizeof ways / sizeof ways[0]; way++) {
-            body = agree;
-            child_ok(run_body, "%s: all functions agree about an object, %s", mode_names[mode], way->name);
-            body = freed;
-            child_ok(run_body, "%s: and when it has been freed", mode_names[mode]);
-            body = goes;
-            child_ok(run_body, "%s: it has dates by each of its addresses", mode_names[mode]);
+            child_ok_of(run(agree), "%s: all functions agree about an object, %s", mode_names[mode], way->name);
+            child_ok_of(run(freed), "%s: and when it has been freed", mode_names[mode]);
+            child_ok_of(run(goes), "%s: it has dates by each of its addresses", mode_names[mode]);
         }
     return tap_done();
 }

@@ -206,13 +206,6 @@ static int freed_twice(void)
     return 0;
 }
 
-static int finalized;
-
-static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
-{
-    finalized++;
-}
-
 static void *hidden_link;
 
 /* In a frame of its own, which is gone when collections look. */
@@ -220,13 +213,13 @@ TEST_NOINLINE static int expire_known(void)
 {
     void *one = GC_MALLOC(40), *two = GC_MALLOC(40);
 
-    GC_REGISTER_FINALIZER(one, finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(one, count_finalization, NULL, NULL, NULL);
     hidden_link = (void *)GC_HIDE_POINTER(two);
     GC_general_register_disappearing_link(&hidden_link, two);
     SGC_refresh(one, 0);
     SGC_refresh(two, 0);
     SGC_tick();
-    return is_there(one) && is_there(two) && finalized == 0 && SGC_dates(one) == 0 && SGC_dates(two) == 0;
+    return is_there(one) && is_there(two) && finalizations == 0 && SGC_dates(one) == 0 && SGC_dates(two) == 0;
 }
 
 static int tracers(void)
@@ -234,7 +227,7 @@ static int tracers(void)
     free_mode(3, EAGER, -1);
     if (!expire_known() || figures().freed != 0)
         return 1;
-    for (int i = 0; i < 10 && (finalized == 0 || hidden_link != NULL); i++) {
+    for (int i = 0; i < 10 && (finalizations == 0 || hidden_link != NULL); i++) {
         char *over[64];
 
         memset(over, 0, sizeof over);
@@ -242,7 +235,7 @@ static int tracers(void)
         GC_gcollect();
         GC_invoke_finalizers();
     }
-    return finalized != 1 || hidden_link != NULL;
+    return finalizations != 1 || hidden_link != NULL;
 }
 
 static int uncollectable(void)
@@ -280,19 +273,19 @@ static int none_left(void)
 
 int main(void)
 {
-    static const char *const names[] = { [SGC_SHORTTERM_FREE] = "free", [SGC_SHORTTERM_HYBRID] = "hybrid" };
-
     tap_plan(26);
     for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_HYBRID; mode++) {
-        child_ok_of(exactly(0, EAGER, -1, -1), "%s: objects go exactly in time, eagerly, largest extension 0", names[mode]);
-        child_ok_of(exactly(10, EAGER, -1, -1), "%s: objects go exactly in time, eagerly, largest extension 10", names[mode]);
-        child_ok_of(exactly(10, LAZY, 1, -1), "%s: objects go exactly in time, lazily", names[mode]);
-        child_ok_of(exactly(10, LAZY, 1000, -1), "%s: objects go exactly in time, lazily, up to 1000 at a time", names[mode]);
-        child_ok_of(exactly(10, EAGER, -1, 24), "%s: objects go exactly in time, pages of one date", names[mode]);
-        child_ok(near_the_end, "%s: objects go exactly in time, when global time begins again", names[mode]);
-        child_ok_of(in_turn(1), "%s: by global time with one thread", names[mode]);
-        child_ok_of(in_turn(2), "%s: with two, in both orders", names[mode]);
-        child_ok_of(in_turn(4), "%s: with four, in each place", names[mode]);
+        const char *name = mode_names[mode];
+
+        child_ok_of(exactly(0, EAGER, -1, -1), "%s: objects go exactly in time, eagerly, largest extension 0", name);
+        child_ok_of(exactly(10, EAGER, -1, -1), "%s: objects go exactly in time, eagerly, largest extension 10", name);
+        child_ok_of(exactly(10, LAZY, 1, -1), "%s: objects go exactly in time, lazily", name);
+        child_ok_of(exactly(10, LAZY, 1000, -1), "%s: objects go exactly in time, lazily, up to 1000 at a time", name);
+        child_ok_of(exactly(10, EAGER, -1, 24), "%s: objects go exactly in time, pages of one date", name);
+        child_ok(near_the_end, "%s: objects go exactly in time, when global time begins again", name);
+        child_ok_of(in_turn(1), "%s: by global time with one thread", name);
+        child_ok_of(in_turn(2), "%s: with two, in both orders", name);
+        child_ok_of(in_turn(4), "%s: with four, in each place", name);
     }
     mode = SGC_SHORTTERM_FREE;
     child_ok(none_left, "a collection may have taken off what a thread was about to");

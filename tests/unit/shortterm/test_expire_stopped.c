@@ -19,7 +19,8 @@ enum { OBJECTS = 3000, LARGE = 3 };
 static void *object[OBJECTS];           /* a root: nothing dies by itself */
 static sgc_a32_t waits, goes_on;        /* flags of a thread and of who waits for it */
 
-static void lazily_by(int mode, int step)
+/* By 0 nothing but a collection takes dates off. */
+static void lazily(int mode, int step)
 {
     choose(mode, 3, SGC_SHORTTERM_LAZY, step, 256);
 }
@@ -31,12 +32,6 @@ static int there(void)
     for (int i = 0; i < OBJECTS; i++)
         count += SGC_dates(object[i]) >= 0;
     return count;
-}
-
-/* Nothing but a collection takes dates off. */
-static void lazily(int mode)
-{
-    lazily_by(mode, 0);
 }
 
 /* Small ones of several sizes, and a few large ones. */
@@ -57,7 +52,7 @@ static void expire(void)
 
 static int own_thread(void)
 {
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     make();
     expire();
     if (figures().expired != OBJECTS || there() != OBJECTS)
@@ -99,7 +94,7 @@ static int waiting(bool in_region)
     void *wrong;
     int left;
 
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     thread = thread_start(expires_and_waits, in_region ? &waits : NULL);
     wait_for(&waits);
     GC_gcollect();
@@ -111,7 +106,7 @@ static int waiting(bool in_region)
 
 static int several_collections(void)
 {
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     for (int round = 1; round <= 20; round++) {
         make();
         expire();
@@ -124,7 +119,7 @@ static int several_collections(void)
 
 static int kept(void)
 {
-    lazily(SGC_SHORTTERM_HYBRID);
+    lazily(SGC_SHORTTERM_HYBRID, 0);
     make();
     object[0] = SGC_malloc_dated(40, 0, SGC_SHORTTERM_FREEABLE);
     expire();
@@ -132,35 +127,28 @@ static int kept(void)
     return figures().expired != 0 || there() != OBJECTS - 1 || SGC_dates(object[0]) >= 0 || SGC_dates(object[1]) != 0;
 }
 
-static int finalized;
-
-static void finalize(TEST_UNUSED void *its_object, TEST_UNUSED void *data)
-{
-    finalized++;
-}
-
 /* The tracer finds out itself when such objects are dead. */
 static int registered(void)
 {
     void *link = NULL;
 
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     make();
-    GC_REGISTER_FINALIZER(object[LARGE], finalize, NULL, NULL, NULL);
-    GC_REGISTER_FINALIZER(object[0], finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(object[LARGE], count_finalization, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(object[0], count_finalization, NULL, NULL, NULL);
     GC_general_register_disappearing_link(&link, object[LARGE + 1]);
     expire();
     GC_gcollect();
     GC_invoke_finalizers();
     return figures().expired != 0 || there() != 3 || SGC_dates(object[0]) != 0 || SGC_dates(object[LARGE + 1]) != 0 ||
-           finalized != 0;
+           finalizations != 0;
 }
 
 static int others(void)
 {
     size_t before;
 
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     before = GC_get_non_gc_bytes();
     for (int i = 0; i < OBJECTS; i++)
         object[i] = i % 2 == 0 ? GC_MALLOC_UNCOLLECTABLE(i < LARGE ? 300000 : 64) : GC_debug_malloc(100, "here", i);
@@ -184,7 +172,7 @@ static void *leaves_dates(void *unused)
 
 static int ended_thread(void)
 {
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     pthread_join(thread_start(leaves_dates, NULL), NULL);
     GC_gcollect();
     if (there() != OBJECTS || SGC_dates(object[0]) != 1)
@@ -227,23 +215,19 @@ static int in_fork_child(void)
 static int forked(void)
 {
     pthread_t thread;
-    int status = 1;
-    pid_t child;
+    int status;
 
     if (TEST_SANITIZED)
         return CHILD_SKIPS;
     GC_set_handle_fork(1);
-    lazily(SGC_SHORTTERM_FREE);
+    lazily(SGC_SHORTTERM_FREE, 0);
     make();
     thread = thread_start(refreshes_and_waits, NULL);
     wait_for(&waits);
-    child = fork();
-    if (child == 0)
-        _exit(in_fork_child());
-    waitpid(child, &status, 0);
+    status = run_in_child(in_fork_child);
     sgc_a32_store_rel(&goes_on, 1);
     pthread_join(thread, NULL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+    return status;
 }
 
 /* Each period makes 200 KB that have dates and loses 50 KB that never had one; 64 MB in all. */
@@ -251,7 +235,7 @@ static int lose(int step)
 {
     unsigned long before;
 
-    lazily_by(SGC_SHORTTERM_FREE, step);
+    lazily(SGC_SHORTTERM_FREE, step);
     before = (unsigned long)GC_get_gc_no();
     for (int period = 0; period < 256; period++) {
         for (int i = 0; i < 250; i++) {
@@ -265,8 +249,6 @@ static int lose(int step)
     return GC_get_heap_size() > (size_t)8 << 20 || (unsigned long)GC_get_gc_no() - before < 4;
 }
 
-static int lost(void) { return lose(1); }
-
 int main(void)
 {
     tap_plan(11);
@@ -277,7 +259,7 @@ int main(void)
     child_ok(kept, "and leaves what may not be freed");
     child_ok(registered, "or has a finalizer, or a link to it");
     child_ok(others, "uncollectable objects, and those with guards");
-    child_ok(lost, "what never had a date and is lost is collected");
+    child_ok_of(lose(1), "what never had a date and is lost is collected");
     child_ok_of(lose(0), "likewise if only collections take dates off");
     child_ok(ended_thread, "of a thread that has ended, when time has gone on");
     child_ok(forked, "in a fork's child the other threads' dates do not count");

@@ -12,7 +12,7 @@
 
 enum { OBJECTS = 1000, STRAY = 10 };    /* so many may be seen by old words on the stack */
 
-static int called, called_again, finalized;
+static int called, called_again;
 
 static int count(void *object)
 {
@@ -24,11 +24,6 @@ static int count_again(TEST_UNUSED void *object)
 {
     called_again++;
     return 0;
-}
-
-static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
-{
-    finalized++;
 }
 
 static void collect(void)
@@ -93,8 +88,8 @@ TEST_NOINLINE static int replaces(void)
         void *object = GC_MALLOC(32), *left = GC_MALLOC(32);
 
         wrong += SGC_set_expiry_proc(object, count) != 0;
-        GC_register_finalizer_no_order(object, finalize, NULL, NULL, NULL);
-        GC_register_finalizer_no_order(left, finalize, NULL, NULL, NULL);
+        GC_register_finalizer_no_order(object, count_finalization, NULL, NULL, NULL);
+        GC_register_finalizer_no_order(left, count_finalization, NULL, NULL, NULL);
         wrong += SGC_set_expiry_proc(left, NULL) != 0;
     }
     return wrong;
@@ -105,7 +100,7 @@ static int replaced(void)
     int wrong = replaces();
 
     collect();
-    return wrong + (called != 0 || finalized < 2 * OBJECTS - STRAY || finalized > 2 * OBJECTS);
+    return wrong + (called != 0 || finalizations < 2 * OBJECTS - STRAY || finalizations > 2 * OBJECTS);
 }
 
 /* ---- where dates free ---- */

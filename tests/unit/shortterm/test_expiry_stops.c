@@ -133,6 +133,7 @@ static void another_clock(void)
 static void nothing(void) { }
 
 static void (*between)(void);
+static void *(*thread_body)(void *);
 
 static int expires(void)
 {
@@ -181,19 +182,6 @@ static void *ends(void *unused)
     return unused;
 }
 
-static int after_thread(void *(*body)(void *))
-{
-    pthread_join(thread_start(body, NULL), NULL);
-    GC_gcollect();
-    go_on();
-    return all_gone();
-}
-
-static int ended(void)
-{
-    return after_thread(ends);
-}
-
 /* The thread ends within the first of them. */
 static int end_there(void *object)
 {
@@ -215,9 +203,12 @@ static void *ends_within(void *unused)
     return unused;
 }
 
-static int ended_within(void)
+static int after_thread(void)
 {
-    return after_thread(ends_within);
+    pthread_join(thread_start(thread_body, NULL), NULL);
+    GC_gcollect();
+    go_on();
+    return all_gone();
 }
 
 /* ---- the table ---- */
@@ -225,23 +216,23 @@ static int ended_within(void)
 static const struct test {
     int (*body)(void);
     void (*between)(void);
+    void *(*thread_body)(void *);
     const char *name;
 } tests[] = {
-    { expires, nothing, "nothing" },
-    { expires, collects, "collections" },
-    { expires, collects_itself, "collections by allocation" },
-    { expires, blocks, "a wait" },
-    { expires, holds, "holds" },
-    { expires, another_clock, "dates of another clock" },
-    { forked, NULL, "a fork" },
-    { ended, NULL, "the end of the thread" },
-    { ended_within, NULL, "the end of the thread within the first call" },
+    { expires, nothing, NULL, "nothing" },
+    { expires, collects, NULL, "collections" },
+    { expires, collects_itself, NULL, "collections by allocation" },
+    { expires, blocks, NULL, "a wait" },
+    { expires, holds, NULL, "holds" },
+    { expires, another_clock, NULL, "dates of another clock" },
+    { forked, NULL, NULL, "a fork" },
+    { after_thread, NULL, ends, "the end of the thread" },
+    { after_thread, NULL, ends_within, "the end of the thread within the first call" },
 };
-static const struct test *test;
-
-static int run_test(void)
+static int run(const struct test *test)
 {
     between = test->between;
+    thread_body = test->thread_body;
     if (mode == SGC_SHORTTERM_VERIFY)
         setenv("SGC_SHORTTERM_CHECK", "1", 1);
     choose(mode, 3, collect, -1, -1);
@@ -255,7 +246,8 @@ int main(void)
     unsetenv("SGC_SHORTTERM");
     for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_VERIFY; mode++)
         for (collect = 0; collect < 2; collect++)
-            for (test = tests; test < tests + sizeof tests / sizeof tests[0]; test++)
-                child_ok(run_test, "%s, %s: with %s between all are called once", mode_names[mode], names[collect], test->name);
+            for (const struct test *test = tests; test < tests + sizeof tests / sizeof tests[0]; test++)
+                child_ok_of(run(test), "%s, %s: with %s between all are called once", mode_names[mode], names[collect],
+                            test->name);
     return tap_done();
 }

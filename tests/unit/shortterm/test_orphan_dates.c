@@ -16,11 +16,6 @@ enum { OBJECTS = 700, N = 3, TURN = N + 3, LEAST = TURN - 2 };
 
 static void *object[OBJECTS];
 
-static void eagerly(void)
-{
-    choose(SGC_SHORTTERM_FREE, N, SGC_SHORTTERM_EAGER, -1, 256);
-}
-
 static int there(void)
 {
     int count = 0;
@@ -42,7 +37,7 @@ static void *refresh_all(void *unused)
 
 static void half_of_them(void)
 {
-    eagerly();
+    choose(SGC_SHORTTERM_FREE, N, SGC_SHORTTERM_EAGER, -1, 256);
     for (int i = 0; i < OBJECTS / 2; i++)
         object[i] = GC_MALLOC(40);
 }
@@ -75,9 +70,7 @@ static int two_turns(void)
 {
     half_of_them();
     SGC_join_time();
-    one_after_another(1);
-    one_after_another(1);
-    one_after_another(1);
+    one_after_another(3);
     for (int i = 0; i < 2 * TURN; i++)
         SGC_tick_global();
     return there() != 0;

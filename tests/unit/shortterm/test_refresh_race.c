@@ -20,7 +20,6 @@ enum { THREADS = 6, OBJECTS = 200, COLLECTIONS = TEST_SANITIZED ? 100 : 500 };
 
 static sgc_a32_t over, refused;
 static void *object[THREADS][OBJECTS];
-static int mode;
 static int (*refresh)(void *object, unsigned extension);
 static __thread SGC_clock_t *rhythm;
 
@@ -75,10 +74,11 @@ static void *work(void *own)
     return NULL;
 }
 
-static int storm(void)
+static int storm(int mode, int (*way)(void *, unsigned))
 {
     pthread_t thread[THREADS], collector;
 
+    refresh = way;
     choose(mode, 10, SGC_SHORTTERM_EAGER, -1, 512);
     for (int i = 0; i < THREADS; i++)
         thread[i] = thread_start(work, object[i]);
@@ -88,20 +88,13 @@ static int storm(void)
     return (int)sgc_a32_load(&refused);
 }
 
-static void check(int the_mode, int (*way)(void *, unsigned), const char *what)
-{
-    mode = the_mode;
-    refresh = way;
-    child_ok(storm, "%s", what);
-}
-
 int main(void)
 {
     tap_plan(5);
-    check(SGC_SHORTTERM_FREE, SGC_refresh, "free, by the own clock");
-    check(SGC_SHORTTERM_FREE, SGC_refresh_global, "free, by global time");
-    check(SGC_SHORTTERM_FREE, by_rhythm, "free, by a clock of the program");
-    check(SGC_SHORTTERM_PIN, by_rhythm, "pin, by a clock of the program");
-    check(SGC_SHORTTERM_PIN, SGC_refresh, "pin, by the own clock");
+    child_ok_of(storm(SGC_SHORTTERM_FREE, SGC_refresh), "free, by the own clock");
+    child_ok_of(storm(SGC_SHORTTERM_FREE, SGC_refresh_global), "free, by global time");
+    child_ok_of(storm(SGC_SHORTTERM_FREE, by_rhythm), "free, by a clock of the program");
+    child_ok_of(storm(SGC_SHORTTERM_PIN, by_rhythm), "pin, by a clock of the program");
+    child_ok_of(storm(SGC_SHORTTERM_PIN, SGC_refresh), "pin, by the own clock");
     return tap_done();
 }

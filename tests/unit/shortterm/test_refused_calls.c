@@ -524,22 +524,20 @@ static const struct test {
     { no_memory_to_hold, "so is a hold" },
 };
 
-static int (*body)(void);
-
-static int run_body(void)
+static int run(int (*body)(void))
 {
     choose(mode, EXTENSION, SGC_SHORTTERM_EAGER, -1, -1);
     return SGC_shortterm_mode() != mode ? 100 : body();
 }
 
 /* A common way does not ask: the program ends. */
-static void check_hook(int (*calls)(void), const char *name, const char *what)
+static void check_hook(int (*body)(void), const char *name, const char *what)
 {
-    body = calls;
     if (mode == SGC_SHORTTERM_VERIFY)
-        child_ok(run_body, "verify: a %s by a hook is refused", what);
+        child_ok_of(run(body), "verify: a %s by a hook is refused", what);
     else
-        child_says(run_body, 128 + SIGABRT, "called by a callback of a collection", "%s: a %s by a hook is told", name, what);
+        child_says_of(run(body), 128 + SIGABRT, "called by a callback of a collection",
+                      "%s: a %s by a hook is told", name, what);
 }
 
 int main(void)
@@ -549,13 +547,10 @@ int main(void)
     unsetenv("SGC_SHORTTERM");
     setenv("SGC_MODE", "stop", 1);
     for (mode = 0; mode < MODES; mode++) {
-        for (int i = 0; i < TESTS; i++) {
-            body = tests[i].body;
-            child_ok(run_body, "%s: %s", mode_names[mode], tests[i].name);
-        }
-        body = freed_twice;
-        child_says(run_body, 0, mode == SGC_SHORTTERM_PIN ? "freed already" : "expiration dates", "%s: a second free is told",
-                   mode_names[mode]);
+        for (int i = 0; i < TESTS; i++)
+            child_ok_of(run(tests[i].body), "%s: %s", mode_names[mode], tests[i].name);
+        child_says_of(run(freed_twice), 0, mode == SGC_SHORTTERM_PIN ? "freed already" : "expiration dates",
+                      "%s: a second free is told", mode_names[mode]);
         check_hook(refresh_in_hook, mode_names[mode], "refresh");
         check_hook(tick_in_hook, mode_names[mode], "tick");
     }

@@ -57,11 +57,15 @@ TEST_NOINLINE static void fill(void)
     strcpy(large_in_data, "far inside");
 }
 
-/* Objects that would take the places of what is lost. */
-TEST_NOINLINE static void churn(void)
+/* Objects would take the places of what is lost. */
+TEST_NOINLINE static void collect_and_churn(void)
 {
-    for (int i = 0; i < 40000; i++)
-        memset(GC_MALLOC(4000), 0x55, 4000);
+    for (int round = 0; round < 3; round++) {
+        scrub_stack();
+        GC_gcollect();
+        for (int i = 0; i < 40000; i++)
+            memset(GC_MALLOC(4000), 0x55, 4000);
+    }
 }
 
 static int wrong_objects(void)
@@ -79,11 +83,7 @@ static int not_interior(void)
     if (start() != 0 || GC_get_all_interior_pointers() != 0)
         return 100;
     fill();
-    for (int i = 0; i < 3; i++) {
-        scrub_stack();
-        GC_gcollect();
-        churn();
-    }
+    collect_and_churn();
     return wrong_objects() != 0 || SGC_check() != 0;
 }
 
@@ -98,11 +98,7 @@ static int pieces(void)
         return 100;
     fill();
     wrong += SGC_refresh(table[0], 0) != 0 || SGC_tick() != 0 || SGC_region_of(table[0]) != NULL;
-    for (int i = 0; i < 3; i++) {
-        scrub_stack();
-        GC_gcollect();
-        churn();
-    }
+    collect_and_churn();
     for (int i = 0; i < OBJECTS; i++)
         wrong += ((char *)table[i])[10] != 1 + i % 100;
     return wrong;
@@ -203,11 +199,7 @@ static int child_of_fork(void)
 
 static void *forks(void *status)
 {
-    pid_t child = fork();
-
-    if (child == 0)
-        _exit(child_of_fork());
-    waitpid(child, status, 0);
+    *(int *)status = run_in_child(child_of_fork);
     return NULL;
 }
 
@@ -230,7 +222,7 @@ static int forked(void)
     thread_result(forks, &status);
     if (SGC_region_of(in_forked) != region || SGC_refresh(in_forked, 1) != 0)
         return 102;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+    return status;
 }
 
 static const struct test {

@@ -211,9 +211,7 @@ static int freed(void)
 }
 
 /* Runs one of the above in a child that chooses the mode. */
-static int (*body)(void);
-
-static int run_body(void)
+static int run(int (*body)(void))
 {
     choose(mode, EXTENSION, -1, -1, -1);
     return SGC_shortterm_mode() != mode ? 100 : body();
@@ -241,9 +239,7 @@ int main(void)
     unsetenv("SGC_SHORTTERM");
     tap_plan(TESTS * MODES);
     for (mode = 0; mode < MODES; mode++)
-        for (int i = 0; i < TESTS; i++) {
-            body = tests[i].body;
-            child_ok(run_body, "%s: %s", mode_names[mode], tests[i].name);
-        }
+        for (int i = 0; i < TESTS; i++)
+            child_ok_of(run(tests[i].body), "%s: %s", mode_names[mode], tests[i].name);
     return tap_done();
 }

@@ -18,8 +18,6 @@
 #include "tests/lib/threads.h"
 #include "tests/unit/shortterm/shortterm.h"
 
-static struct SGC_shortterm wanted = { -1, -1, -1, -1, -1 };
-
 /* ---- ticks ---- */
 
 /* A date of extension e is over at the (e + more)-th tick and not before; 0 if it is. */
@@ -36,12 +34,9 @@ static int over_exactly(unsigned e, unsigned more, int refresh(void *, unsigned)
 
 static int exact(int n, int page)
 {
-    struct SGC_shortterm w = wanted;
-    int wrong;
+    int wrong = 0;
 
-    w.extension = n;
-    w.page_bytes = page;
-    wrong = SGC_shortterm_init(&w, sizeof w) != 0;
+    choose(-1, n, -1, -1, page);
     for (int round = 0; round < 3; round++)
         for (int e = 0; e <= n; e += e == 1 && n > 3 ? n - 2 : 1) {
             wrong += over_exactly((unsigned)e, 1, SGC_refresh, SGC_tick);
@@ -61,10 +56,9 @@ static int with_guards(void)
 
 static int too_late(void)
 {
-    struct SGC_shortterm w = wanted;
+    struct SGC_shortterm w = { 17, -1, -1, -1, -1 };
     int wrong;
 
-    w.mode = 17;
     wrong = SGC_shortterm_init(&w, sizeof w) != EINVAL;
     w.mode = SGC_SHORTTERM_PIN;
     w.extension = 3;

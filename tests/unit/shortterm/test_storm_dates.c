@@ -162,25 +162,18 @@ static void *live_shortly(void *raw)
     return NULL;
 }
 
-static void fork_once(void)
+static int in_fork_child(void)
 {
-    int status = 1;
-    pid_t child = fork();
+    uint64_t random = 7;
+    struct object *o = make(&random);
 
-    if (child == 0) {
-        uint64_t random = 7;
-        struct object *o = make(&random);
-
-        alarm(20);
-        must(SGC_refresh(o, 0));
-        GC_gcollect();
-        look(o);
-        must(SGC_tick());
-        SGC_expire(SIZE_MAX);
-        _exit(SGC_dates(o) >= 0);
-    }
-    waitpid(child, &status, 0);
-    must(status);
+    alarm(20);
+    must(SGC_refresh(o, 0));
+    GC_gcollect();
+    look(o);
+    must(SGC_tick());
+    SGC_expire(SIZE_MAX);
+    return SGC_dates(o) >= 0;
 }
 
 static void disturb(int round)
@@ -192,7 +185,7 @@ static void disturb(int round)
     if (round % 4 == 0)
         GC_gcollect();
     if (round % 8 == 0 && !TEST_SANITIZED)      /* nor locks over a fork */
-        fork_once();
+        must(run_in_child(in_fork_child));
     pthread_join(thread, NULL);
 }
 

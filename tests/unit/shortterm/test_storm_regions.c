@@ -204,25 +204,18 @@ static void *live_shortly(void *raw)
     return NULL;
 }
 
-static void fork_once(void)
+static int in_fork_child(void)
 {
-    int status = 1;
-    pid_t child = fork();
+    uint64_t random = 3;
+    SGC_region_t *region = SGC_region_new();
+    struct object *last = fill(region, &random);
 
-    if (child == 0) {
-        uint64_t random = 3;
-        SGC_region_t *region = SGC_region_new();
-        struct object *last = fill(region, &random);
-
-        alarm(20);
-        must(SGC_region_refresh(region, 0));
-        GC_gcollect();
-        look(last);
-        must(SGC_tick());
-        _exit(sgc_a32_load(&refused) != 0 || sgc_a32_load(&wrong) != 0);
-    }
-    waitpid(child, &status, 0);
-    must(status);
+    alarm(20);
+    must(SGC_region_refresh(region, 0));
+    GC_gcollect();
+    look(last);
+    must(SGC_tick());
+    return sgc_a32_load(&refused) != 0 || sgc_a32_load(&wrong) != 0;
 }
 
 /* ---- the storm ---- */
@@ -244,7 +237,7 @@ static void disturb(double seconds)
         if (round % 3 == 0)
             GC_gcollect();
         if (round % 10 == 0 && !TEST_SANITIZED)
-            fork_once();
+            must(run_in_child(in_fork_child));
         threads_join(two, 2);
     }
 }

@@ -43,6 +43,14 @@ static void look(const struct item *item, uintptr_t value)
     wrong += item->value != value;
 }
 
+static void tick_and_expire(int times)
+{
+    for (int i = 0; i < times; i++) {
+        SGC_tick();
+        SGC_expire(SIZE_MAX);
+    }
+}
+
 /* ---- a table whose objects are refreshed as long as they are in it ---- */
 
 static void refreshed(void)
@@ -111,13 +119,9 @@ static void cache(void)
             SGC_refresh(table[i], (unsigned)i % 4);
             made++;
         }
-        SGC_tick();
-        SGC_expire(SIZE_MAX);
+        tick_and_expire(1);
     }
-    for (int i = 0; i < 6; i++) {
-        SGC_tick();
-        SGC_expire(SIZE_MAX);
-    }
+    tick_and_expire(6);
     wrong += calls != made;
     for (int i = 0; i < SLOTS; i++)
         wrong += table[i] != NULL;
@@ -138,10 +142,7 @@ static void kept(void)
         SGC_set_expiry_proc(table[i], keep);
         SGC_refresh(table[i], (unsigned)i % 4);
     }
-    for (int i = 0; i < 8; i++) {
-        SGC_tick();
-        SGC_expire(SIZE_MAX);
-    }
+    tick_and_expire(8);
     wrong += calls != SLOTS;
     for (int i = 0; i < SLOTS; i++)
         look(table[i], (uintptr_t)i);
@@ -174,10 +175,7 @@ static void finalized(void)
             GC_toggleref_add(table[i], 1);
         SGC_refresh(GC_base(table[i]), (unsigned)i % 3);
     }
-    for (int i = 0; i < 8; i++) {
-        SGC_tick();
-        SGC_expire(SIZE_MAX);
-    }
+    tick_and_expire(8);
     for (int i = 0; i < SLOTS; i++)
         look(table[i], (uintptr_t)i);
 }
@@ -288,21 +286,18 @@ static void regions(void)
 
 static void forks(void)
 {
-    int status = 0;
     pid_t child;
 
     GC_set_handle_fork(1);
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < SLOTS; i++)
         table[i] = fill(SGC_malloc_dated(sizeof *table[i], 0, 0), (uintptr_t)i);
-    }
     memset(table, 0, sizeof table);
     SGC_tick();
-    fflush(NULL);
-    child = fork();
+    child = child_begin();
     refreshed();
     if (child == 0)
         _exit(wrong != 0);
-    wrong += waitpid(child, &status, 0) != child || status != 0;
+    wrong += child_wait(child) != 0;
 }
 
 /* ---- the table ---- */

@@ -27,4 +27,11 @@ TEST_UNUSED static void *new_object(void)
     return object;
 }
 
+/* And all that is over then is freed. */
+TEST_UNUSED static void collect_after(void tick(void))
+{
+    tick();
+    scm_collect();
+}
+
 #endif

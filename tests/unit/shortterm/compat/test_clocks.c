@@ -47,8 +47,7 @@ static int by_clocks(void)
     scm_collect();
     wrong += !is_object(object) || !is_object(own);
     scm_tick_clock((unsigned)second);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return wrong + is_object(object) + is_object(own);
 }
 
@@ -118,8 +117,7 @@ static int region_dates(void)
     for (int i = 0; i < 20; i++)
         scm_tick();
     for (int i = 0; i < 20; i++)
-        scm_global_tick();
-    scm_collect();
+        collect_after(scm_global_tick);
     wrong += first[0] != 0x55 || first[99] != 0x55 || scm_malloc_in_region(100, region) == first;
     scm_tick_clock((unsigned)clock);
     scm_collect();

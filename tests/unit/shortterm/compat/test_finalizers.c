@@ -33,8 +33,7 @@ static void *expired(int finalizer)
 
     scm_set_finalizer(object, finalizer);
     scm_refresh(object, 0);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return object;
 }
 
@@ -63,13 +62,11 @@ static int stays(void)
     wrong = called != 2 || !is_object(object) || *(char *)object != 0x55;
     GC_gcollect();
     for (int i = 0; i < 20; i++)
-        scm_tick();
-    scm_collect();
+        collect_after(scm_tick);
     wrong += called != 2 || !is_object(object) || !is_object(other);
     scm_free(object);
     scm_refresh(other, 0);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return wrong + (called != 2 || is_object(object) || is_object(other));
 }
 
@@ -97,8 +94,7 @@ static int not_called(void)
     scm_set_finalizer(waits, number);
     scm_refresh(waits, 1);
     scm_refresh(new_object(), 0);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return called != 0 || is_object(freed) || is_object(taken) || !is_object(waits);
 }
 
@@ -117,8 +113,7 @@ static int busy(void *object)
     next = scm_malloc(40);
     scm_set_finalizer(next, chain);
     scm_refresh(next, 0);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     scm_free(object);
     depth--;
     return 0;
@@ -172,8 +167,7 @@ static int figures(void)
     scm_get_mem_info(&after);
     wrong += after.num_alloc - before.num_alloc != OBJECTS || after.num_freed != before.num_freed;
     wrong += after.allocated - before.allocated < OBJECTS * 64 || after.overhead == 0;
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     wrong += thread_result(makes_some, NULL) != NULL || thread_result(makes_some, NULL) != NULL;
     scm_get_mem_info(&after);
     wrong += after.num_alloc - before.num_alloc != OBJECTS + 200 || after.num_freed - before.num_freed != OBJECTS + 200;

@@ -82,12 +82,10 @@ static int gone_exactly(unsigned e, unsigned more, void refresh(void *, unsigned
 
     refresh(object, e);
     for (unsigned i = 1; i < clamped + more; i++) {
-        tick();
-        scm_collect();
+        collect_after(tick);
         wrong += !is_object(object) || *(char *)object != 0x55;
     }
-    tick();
-    scm_collect();
+    collect_after(tick);
     return wrong + is_object(object);
 }
 
@@ -122,12 +120,10 @@ static int latest_decides(void)
     scm_global_refresh(object, 0);
     for (int i = 0; i < 3; i++) {
         scm_tick();
-        scm_global_tick();
-        scm_collect();
+        collect_after(scm_global_tick);
         wrong += !is_object(object);
     }
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return wrong + is_object(object);
 }
 
@@ -140,11 +136,9 @@ static int freed_with_dates(void)
     scm_free(object);
     scm_free(object);
     wrong = !is_object(object);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     wrong += !is_object(object);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return wrong + is_object(object);
 }
 
@@ -213,8 +207,7 @@ static int too_late(void)
 
     GC_set_warn_proc(GC_ignore_warn_proc);
     scm_refresh(expired, 0);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     scm_free(freed);
     wrong += is_object(expired) || is_object(freed);
     for (int i = 0; i < 3; i++) {
@@ -243,8 +236,7 @@ static int many_dates(void)
     for (int i = 0; i < 1000; i++)
         scm_refresh(object, 5);
     for (int i = 0; i < 5; i++) {
-        scm_tick();
-        scm_collect();
+        collect_after(scm_tick);
         wrong += !is_object(object);
     }
     return wrong;

@@ -20,8 +20,7 @@ static int ticks_needed(void)
 
     scm_global_refresh(object, 0);
     while (is_object(object) && ticks < 100) {
-        scm_global_tick();
-        scm_collect();
+        collect_after(scm_global_tick);
         ticks++;
     }
     return ticks;
@@ -237,17 +236,13 @@ static int global_dates_end(void)
     scm_refresh(left[2], LARGEST);
     for (int i = 0; i < LARGEST + 3; i++) {
         wrong += count_left() != LEFT;
-        scm_global_tick();
-        scm_collect();
+        collect_after(scm_global_tick);
     }
-    for (int i = 0; i < TURN; i++) {
-        scm_global_tick();
-        scm_collect();
-    }
+    for (int i = 0; i < TURN; i++)
+        collect_after(scm_global_tick);
     wrong += count_left() != 1 || !is_object(left[2]);
     for (int i = 0; i <= LARGEST; i++)
-        scm_tick();
-    scm_collect();
+        collect_after(scm_tick);
     SGC_get_stats(&after, sizeof after);
     return wrong + (count_left() != 0 || after.collections != before.collections);
 }
@@ -268,8 +263,7 @@ static int generations(void)
     }
     wrong += GC_get_heap_size() > (size_t)64 << 20;
     for (int i = 0; i < 3 * (LARGEST + 5); i++)
-        scm_global_tick();
-    scm_collect();
+        collect_after(scm_global_tick);
     return wrong + (count_left() != 0 || dates() != 0 || figures().freed < 59 * LEFT);
 }
 

@@ -94,11 +94,9 @@ static int with_dates(void)
     scm_refresh(same, 0);
     moved = realloc(object, 5000);
     wrong = moved == object || strcmp(moved, "moved") != 0 || !is_object(object) || realloc(same, 99) != same;
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     wrong += !is_object(object) || is_object(same);
-    scm_tick();
-    scm_collect();
+    collect_after(scm_tick);
     return wrong + (is_object(object) || !is_object(moved) || strcmp(moved, "moved") != 0);
 }
 
