@@ -40,21 +40,22 @@ bool refuse_in_all(long number, unsigned argument, uint32_t value, int error)
            syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
-bool limit_memory(rlim_t bytes)
+bool limit_to(int resource, rlim_t most)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_AS, &limit) != 0)
+    if (getrlimit(resource, &limit) != 0)
         return false;
-    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-    return setrlimit(RLIMIT_AS, &limit) == 0;
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    return setrlimit(resource, &limit) == 0;
+}
+
+bool limit_memory(rlim_t bytes)
+{
+    return limit_to(RLIMIT_AS, bytes);
 }
 
 void set_queue(rlim_t length)
 {
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_SIGPENDING, &limit);
-    limit.rlim_cur = length;
-    setrlimit(RLIMIT_SIGPENDING, &limit);
+    limit_to(RLIMIT_SIGPENDING, length);
 }

@@ -23,7 +23,10 @@ bool refuse_in_all(long number, unsigned argument, uint32_t value, int error);
 
 enum { LIMIT_NOTHING = 4096 };          /* no mapping more is had; RLIM_INFINITY: all is as before */
 
-/* False: memory cannot be limited. */
+/* So much of a resource (RLIMIT_...), or as much as may be had.  False: it cannot be limited. */
+bool limit_to(int resource, rlim_t most);
+
+/* Of address space. */
 bool limit_memory(rlim_t bytes);
 
 /* How many real-time signals may wait; may be raised again. */

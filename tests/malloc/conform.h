@@ -8,6 +8,7 @@
 #define TESTS_MALLOC_CONFORM_H
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,12 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/lib/bytes.h"
 #include "tests/lib/tap.h"
 
-#define CONFORM_UNUSED __attribute__((unused))
-
 /* Where a function was found; NULL: nowhere. */
-CONFORM_UNUSED static const void *conform_file_of(const char *name)
+TEST_UNUSED static const void *conform_file_of(const char *name)
 {
     void *function = dlsym(RTLD_DEFAULT, name);
     Dl_info file;
@@ -29,13 +29,13 @@ CONFORM_UNUSED static const void *conform_file_of(const char *name)
 }
 
 /* Nothing is preloaded: some checks say what the C library does otherwise. */
-CONFORM_UNUSED static bool conform_is_c_library(void)
+TEST_UNUSED static bool conform_is_c_library(void)
 {
     return conform_file_of("malloc") == conform_file_of("gnu_get_libc_version");
 }
 
 /* Whose malloc is it that is found first?  Something may lie before this one. */
-CONFORM_UNUSED static bool conform_is_sgc(void)
+TEST_UNUSED static bool conform_is_sgc(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "malloc");
     Dl_info file;
@@ -44,15 +44,24 @@ CONFORM_UNUSED static bool conform_is_sgc(void)
 }
 
 /* A value that the compiler does not know: it would warn of sizes that cannot be. */
-CONFORM_UNUSED static size_t conform_size(size_t n)
+TEST_UNUSED static size_t conform_size(size_t n)
 {
     volatile size_t hidden = n;
 
     return hidden;
 }
 
+/* How much was not as it should be, by any thread. */
+TEST_UNUSED static atomic_int conform_wrong;
+
+TEST_UNUSED static void conform_expect(bool right)
+{
+    if (!right)
+        atomic_fetch_add(&conform_wrong, 1);
+}
+
 /* Each byte depends on its place and on the seed. */
-CONFORM_UNUSED static void conform_fill(void *block, size_t size, unsigned seed)
+TEST_UNUSED static void conform_fill(void *block, size_t size, unsigned seed)
 {
     unsigned char *p = block;
 
@@ -60,7 +69,7 @@ CONFORM_UNUSED static void conform_fill(void *block, size_t size, unsigned seed)
         p[i] = (unsigned char)(i * 7 + seed);
 }
 
-CONFORM_UNUSED static bool conform_is_filled(const void *block, size_t size, unsigned seed)
+TEST_UNUSED static bool conform_is_filled(const void *block, size_t size, unsigned seed)
 {
     const unsigned char *p = block;
 
@@ -70,18 +79,8 @@ CONFORM_UNUSED static bool conform_is_filled(const void *block, size_t size, uns
     return true;
 }
 
-CONFORM_UNUSED static bool conform_is_zero(const void *block, size_t size)
-{
-    const unsigned char *p = block;
-
-    for (size_t i = 0; i < size; i++)
-        if (p[i] != 0)
-            return false;
-    return true;
-}
-
 /* malloc, all of it written. */
-CONFORM_UNUSED static void *conform_new(size_t size, unsigned seed)
+TEST_UNUSED static void *conform_new(size_t size, unsigned seed)
 {
     void *block = malloc(size);
 
@@ -91,7 +90,7 @@ CONFORM_UNUSED static void *conform_new(size_t size, unsigned seed)
 }
 
 /* Was all of it as written?  It is freed. */
-CONFORM_UNUSED static bool conform_free(void *block, size_t size, unsigned seed)
+TEST_UNUSED static bool conform_free(void *block, size_t size, unsigned seed)
 {
     bool right = block != NULL && conform_is_filled(block, size, seed);
 
@@ -100,7 +99,7 @@ CONFORM_UNUSED static bool conform_free(void *block, size_t size, unsigned seed)
 }
 
 /* A little of everything: small, larger and large blocks, realloc and calloc. */
-CONFORM_UNUSED static bool conform_work(unsigned seed)
+TEST_UNUSED static bool conform_work(unsigned seed)
 {
     static const size_t sizes[] = { 1, 24, 100, 700, 5000, 40000, 300000 };
     bool right = true;
@@ -109,7 +108,7 @@ CONFORM_UNUSED static bool conform_work(unsigned seed)
         size_t size = sizes[i];
         void *block = conform_new(size, seed), *zero = calloc(1, size), *grown;
 
-        right = right && zero != NULL && conform_is_zero(zero, size);
+        right = right && zero != NULL && all_zero(zero, size);
         grown = realloc(block, 2 * size);
         right = right && grown != NULL && conform_is_filled(grown, size, seed);
         free(grown != NULL ? grown : block);
@@ -119,7 +118,7 @@ CONFORM_UNUSED static bool conform_work(unsigned seed)
 }
 
 /* Kilobytes that are resident now. */
-CONFORM_UNUSED static long conform_resident_kb(void)
+TEST_UNUSED static long conform_resident_kb(void)
 {
     unsigned long size = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");

@@ -15,15 +15,12 @@
  *   shrunk     a block of so much, made small: "left"
  *   handed     a producer, and a consumer that frees; a megabyte stands for 100 000 blocks: "peak", "live" at most
  */
-#include <pthread.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "tests/lib/threads.h"
+#include "tests/malloc/conform.h"
 
 enum { TURNS = 4, TEETH = 14, WARM = 4, TOOTH_NS = 100000000, QUEUE = 4096, HANDED = 100000 };
 
@@ -42,17 +39,6 @@ static struct rusage used(void)
 
     getrusage(RUSAGE_SELF, &u);
     return u;
-}
-
-static long resident_kb(void)
-{
-    unsigned long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (file == NULL || fscanf(file, "%lu %lu", &size, &resident) != 2)
-        exit(2);
-    fclose(file);
-    return (long)resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 /* Blocks, linked through their first words, all of each written. */
@@ -97,11 +83,8 @@ static void *one_turn(void *arg)
 
 static void turns(size_t bytes)
 {
-    pthread_t thread;
-
     for (int i = 0; i < TURNS; i++)
-        if (pthread_create(&thread, NULL, one_turn, &bytes) != 0 || pthread_join(thread, NULL) != 0)
-            exit(2);
+        thread_result(one_turn, &bytes);
     printf("peak %ld\n", used().ru_maxrss);
 }
 
@@ -115,7 +98,7 @@ static void burst(size_t bytes)
         live = fill(live, bytes / 64 / 8, 4096, 0);
     }
     drop(dead);
-    printf("live %zu\nleft %ld\n", bytes / 8 / 1024, resident_kb());
+    printf("live %zu\nleft %ld\n", bytes / 8 / 1024, conform_resident_kb());
     drop(live);
 }
 
@@ -133,7 +116,7 @@ static void sparse_of(size_t bytes, size_t size)
     for (size_t i = 0; i < blocks; i += 10)
         free(block[i]);
     free(block);
-    printf("left %ld\n", resident_kb());
+    printf("left %ld\n", conform_resident_kb());
 }
 
 static void sparse(size_t bytes)
@@ -158,7 +141,7 @@ static void blank(size_t bytes)
         if (i < 3)
             free(block);
     }
-    printf("left %ld\n", resident_kb());
+    printf("left %ld\n", conform_resident_kb());
 }
 
 static void teeth(size_t bytes)
@@ -187,7 +170,7 @@ static void calm(size_t bytes)
         free(must(malloc(BLOCK)));
         nanosleep(&rest, NULL);
     }
-    printf("left %ld\n", resident_kb());
+    printf("left %ld\n", conform_resident_kb());
 }
 
 static void *leave_behind(void *arg)
@@ -198,14 +181,12 @@ static void *leave_behind(void *arg)
 static void ended(size_t bytes)
 {
     void *list[TURNS];
-    pthread_t thread;
 
     for (int i = 0; i < TURNS; i++)
-        if (pthread_create(&thread, NULL, leave_behind, &bytes) != 0 || pthread_join(thread, &list[i]) != 0)
-            exit(2);
+        list[i] = thread_result(leave_behind, &bytes);
     for (int i = 0; i < TURNS; i++)
         drop(list[i]);
-    printf("left %ld\n", resident_kb());
+    printf("left %ld\n", conform_resident_kb());
 }
 
 enum { IDLE = 32 };
@@ -226,14 +207,12 @@ static void idle(size_t bytes)
     pthread_barrier_init(&one_idle, NULL, 2);
     pthread_barrier_init(&all_over, NULL, IDLE + 1);
     for (int i = 0; i < IDLE; i++) {
-        if (pthread_create(&thread[i], NULL, fall_idle, &bytes) != 0)
-            exit(2);
+        thread[i] = thread_start(fall_idle, &bytes);
         pthread_barrier_wait(&one_idle);
     }
-    printf("left %ld\n", resident_kb());
+    printf("left %ld\n", conform_resident_kb());
     pthread_barrier_wait(&all_over);
-    for (int i = 0; i < IDLE; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread, IDLE);
 }
 
 static void shrunk(size_t bytes)
@@ -241,7 +220,7 @@ static void shrunk(size_t bytes)
     char *block = memset(must(malloc(bytes)), 1, bytes);
 
     block = must(realloc(block, 30000));
-    printf("left %ld\n", resident_kb());
+    printf("left %ld\n", conform_resident_kb());
     free(block);
 }
 
@@ -264,10 +243,8 @@ static void *produce(void *arg)
 static void handed(size_t bytes)
 {
     size_t blocks = (bytes >> 20) * HANDED;
-    pthread_t thread;
+    pthread_t thread = thread_start(produce, &blocks);
 
-    if (pthread_create(&thread, NULL, produce, &blocks) != 0)
-        exit(2);
     for (size_t i = 0; i < blocks; i++) {
         while (__atomic_load_n(&put, __ATOMIC_ACQUIRE) <= i)
             sched_yield();
@@ -289,7 +266,7 @@ int main(int argc, char **argv)
 {
     for (size_t i = 0; argc == 3 && i < sizeof cases / sizeof *cases; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
-            printf("start %ld\n", resident_kb());
+            printf("start %ld\n", conform_resident_kb());
             cases[i].try((size_t)strtoul(argv[2], NULL, 10) << 20);
             return 0;
         }

@@ -9,10 +9,9 @@
  * which threads run.  Exit status: 1 if something was wrong.  With one thread the process stays
  * without others.
  */
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "tests/lib/random.h"
+#include "tests/lib/threads.h"
 #include "tests/malloc/conform.h"
 
 enum { SLOTS = 512, THREADS_MAX = 16, SMALL = 600, LARGE = 200000, ONE_LARGE_IN = 200, WAYS = 4 };
@@ -30,14 +29,6 @@ struct job {
 };
 
 static struct block *_Atomic shared[SLOTS];
-static atomic_long wrong;
-
-static void expect(bool right)
-{
-    if (!right)
-        atomic_fetch_add(&wrong, 1);
-}
-
 /* ---- ways to allocate ---- */
 
 static void *resized(size_t size)
@@ -45,7 +36,7 @@ static void *resized(size_t size)
     size_t before = size / 2 + 1;
     void *block = conform_new(before, 1), *after = block != NULL ? realloc(block, size) : NULL;
 
-    expect(after != NULL && conform_is_filled(after, before < size ? before : size, 1));
+    conform_expect(after != NULL && conform_is_filled(after, before < size ? before : size, 1));
     return after;
 }
 
@@ -53,7 +44,7 @@ static void *cleared(size_t size)
 {
     void *block = calloc(1, size);
 
-    expect(block != NULL && conform_is_zero(block, size));
+    conform_expect(block != NULL && all_zero(block, size));
     return block;
 }
 
@@ -61,7 +52,7 @@ static void *aligned(size_t alignment, size_t size)
 {
     void *block = NULL;
 
-    expect(posix_memalign(&block, alignment, size) == 0 && (uintptr_t)block % alignment == 0);
+    conform_expect(posix_memalign(&block, alignment, size) == 0 && (uintptr_t)block % alignment == 0);
     return block;
 }
 
@@ -76,7 +67,7 @@ static struct block *make(struct job *job)
                                      : malloc(size);
 
     job->bytes += size;
-    expect(block != NULL);
+    conform_expect(block != NULL);
     if (block != NULL) {
         block->size = size;
         conform_fill(block->rest, size - sizeof *block, (unsigned)size);
@@ -88,7 +79,7 @@ static void destroy(struct block *block)
 {
     if (block == NULL)
         return;
-    expect(conform_is_filled(block->rest, block->size - sizeof *block, (unsigned)block->size));
+    conform_expect(conform_is_filled(block->rest, block->size - sizeof *block, (unsigned)block->size));
     free(block);
 }
 
@@ -108,13 +99,9 @@ static void run(struct job *job, long threads)
     pthread_t thread[THREADS_MAX];
 
     for (long i = 1; i < threads; i++)
-        if (pthread_create(&thread[i], NULL, storm, &job[i]) != 0) {
-            fprintf(stderr, "subject_storm: no thread can be had\n");
-            exit(1);
-        }
+        thread[i] = thread_start(storm, &job[i]);
     storm(&job[0]);
-    for (long i = 1; i < threads; i++)
-        pthread_join(thread[i], NULL);
+    threads_join(thread + 1, (int)threads - 1);
     for (int i = 0; i < SLOTS; i++)
         destroy(atomic_exchange(&shared[i], NULL));
 }
@@ -135,5 +122,5 @@ int main(int argc, char **argv)
     for (long i = 0; i < threads; i++)
         bytes += job[i].bytes;
     printf("bytes %zu\n", bytes);
-    return atomic_load(&wrong) == 0 ? 0 : 1;
+    return atomic_load(&conform_wrong) == 0 ? 0 : 1;
 }

@@ -7,7 +7,6 @@
  * once.
  */
 #include <limits.h>
-#include <stdatomic.h>
 #include <sys/syscall.h>
 
 #include "tests/lib/module.h"
@@ -16,14 +15,6 @@
 
 enum { ENDING = 300, KEYS = 40, TURNS = 1500, WARM = 200, AT_ONCE = 300, MODULES = 3, STACK_BYTES = 64 << 10 };
 enum { FLAT_KB = 4096 };
-
-static atomic_int wrong;
-
-static void expect(bool right)
-{
-    if (!right)
-        atomic_fetch_add(&wrong, 1);
-}
 
 static bool small_work(unsigned seed)
 {
@@ -47,10 +38,10 @@ static long wanted(const char *name, long otherwise, long low)
 
 static bool turns_are_right(int turns, void *(*body)(void *))
 {
-    atomic_store(&wrong, 0);
+    atomic_store(&conform_wrong, 0);
     for (int i = 0; i < turns; i++)
         pthread_join(thread_start(body, (void *)(intptr_t)i), NULL);
-    return atomic_load(&wrong) == 0;
+    return atomic_load(&conform_wrong) == 0;
 }
 
 /* ---- destructors of thread-specific data ---- */
@@ -74,7 +65,7 @@ static void destroy_value(void *block)
 
     free(value);
     atomic_fetch_add(&rounds, 1);
-    expect(conform_free(conform_new(100, (unsigned)key), 100, (unsigned)key));
+    conform_expect(conform_free(conform_new(100, (unsigned)key), 100, (unsigned)key));
     if (left > 0)
         set_value(key, left);
 }
@@ -107,7 +98,7 @@ static void destroy_late(void *value)
     if (round < PTHREAD_DESTRUCTOR_ITERATIONS)
         pthread_setspecific(last_key, (void *)(round + 1));
     else
-        expect(small_work((unsigned)round));
+        conform_expect(small_work((unsigned)round));
 }
 
 static void *begin_late(void *arg)
@@ -124,7 +115,7 @@ static char this_module;
 
 static void destroy_variable(void *block)
 {
-    expect(conform_free(block, 300, 3) && small_work(4));
+    conform_expect(conform_free(block, 300, 3) && small_work(4));
 }
 
 static void *with_variable(void *arg)
@@ -137,7 +128,7 @@ static void *with_variable(void *arg)
 
 static void *end_raw(void *arg)
 {
-    expect(small_work(5) && conform_work(6));
+    conform_expect(small_work(5) && conform_work(6));
     syscall(SYS_exit, 0);
     return arg;
 }
@@ -165,11 +156,11 @@ static void *brief(void *arg)
     for (int m = 0; m < MODULES; m++) {
         char *data = tls_address[m]();
 
-        expect(data[0] == 1 && data[1] == 0);
+        conform_expect(data[0] == 1 && data[1] == 0);
         data[1] = 1;
     }
     set_values(2);
-    expect(small_work(i) && (i % 16 != 0 || conform_work(i)));
+    conform_expect(small_work(i) && (i % 16 != 0 || conform_work(i)));
     return NULL;
 }
 
@@ -184,14 +175,14 @@ static bool memory_stays_flat(void *(*body)(void *), const char *name)
 {
     long count = wanted("CONFORM_THREADS", TURNS, WARM), before = 0;
 
-    atomic_store(&wrong, 0);
+    atomic_store(&conform_wrong, 0);
     for (long i = 0; i < count; i++) {
         if (i == WARM)
             before = conform_resident_kb();
         pthread_join(thread_start(body, (void *)(intptr_t)i), NULL);
     }
     tap_diag("%ld threads %s, %ld KB more than after %d", count, name, conform_resident_kb() - before, WARM);
-    return atomic_load(&wrong) == 0 && conform_resident_kb() - before < FLAT_KB;
+    return atomic_load(&conform_wrong) == 0 && conform_resident_kb() - before < FLAT_KB;
 }
 
 /* ---- all at once ---- */
@@ -206,7 +197,7 @@ static void *wait_and_free(void *arg)
 
     pthread_mutex_lock(&gate);
     pthread_mutex_unlock(&gate);
-    expect(conform_free(block, 100, seed));
+    conform_expect(conform_free(block, 100, seed));
     return NULL;
 }
 
@@ -222,7 +213,7 @@ static void test_at_once(void)
     pthread_t *thread = calloc((size_t)count, sizeof *thread);
     pthread_attr_t attributes;
 
-    atomic_store(&wrong, 0);
+    atomic_store(&conform_wrong, 0);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_mutex_lock(&gate);
@@ -233,10 +224,10 @@ static void test_at_once(void)
         pthread_join(thread[i], NULL);
     pthread_attr_destroy(&attributes);
     free(thread);
-    if (atomic_load(&wrong) == 0 && made < count)
+    if (atomic_load(&conform_wrong) == 0 && made < count)
         tap_skip("%ld threads at once: the system lets there be %ld, which was right", count, made);
     else
-        tap_ok(atomic_load(&wrong) == 0 && made == count, "%ld threads at once", made);
+        tap_ok(atomic_load(&conform_wrong) == 0 && made == count, "%ld threads at once", made);
 }
 
 int main(void)

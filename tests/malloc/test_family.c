@@ -94,6 +94,7 @@ static void *by_posix(size_t alignment, size_t size)
     return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
 }
 
+/* Some allocators refuse sizes that are no multiple of the alignment, which C11 once allowed. */
 static bool serves_alignments(void *(*allocate)(size_t alignment, size_t size))
 {
     bool right = true;
@@ -112,17 +113,6 @@ static bool serves_alignments(void *(*allocate)(size_t alignment, size_t size))
             right = conform_free(two, size, 2) && right;
         }
     return right;
-}
-
-/* Some allocators refuse sizes that are no multiple of the alignment, which C11 once allowed. */
-static void *by_aligned_alloc(size_t alignment, size_t size)
-{
-    return aligned_alloc(alignment, size);
-}
-
-static void *by_memalign(size_t alignment, size_t size)
-{
-    return memalign(alignment, size);
 }
 
 static bool pages_are_aligned(void)
@@ -275,7 +265,7 @@ static bool calloc_is_zero_of(size_t size)
     for (int turn = 0; turn < 4; turn++) {
         void *zero = calloc(1, size);
 
-        right = right && zero != NULL && conform_is_zero(zero, size);
+        right = right && zero != NULL && all_zero(zero, size);
         free(zero);
     }
     return right;
@@ -313,7 +303,7 @@ int main(void)
     tap_ok(nothing_is_unique(), "blocks of no bytes have addresses of their own");
     tap_ok(wrong_alignments_are_refused(), "posix_memalign refuses wrong alignments and leaves the pointer alone");
     tap_ok(serves_alignments(by_posix), "posix_memalign: every alignment to 1 MB, odd sizes");
-    tap_ok(serves_alignments(by_aligned_alloc) && serves_alignments(by_memalign), "so do aligned_alloc and memalign");
+    tap_ok(serves_alignments(aligned_alloc) && serves_alignments(memalign), "so do aligned_alloc and memalign");
     tap_ok(pages_are_aligned(), "valloc and pvalloc: at a page, pvalloc whole pages");
     tap_ok(too_much_is_refused(), "sizes above PTRDIFF_MAX and products that overflow: NULL and ENOMEM");
     tap_ok(refusal_leaves_all_alone(), "posix_memalign without memory leaves pointer and errno alone%s",

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include "tests/lib/child.h"
+#include "tests/lib/proc.h"
 #include "tests/lib/refuse.h"
 #include "tests/malloc/conform.h"
 
@@ -47,24 +47,6 @@ static void free_all(struct held *list)
     }
 }
 
-static size_t address_space(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (file == NULL || fscanf(file, "%lu", &pages) != 1)
-        tap_bail("no /proc/self/statm");
-    fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static bool limit(int resource, rlim_t bytes)
-{
-    const struct rlimit both = { bytes, bytes };
-
-    return setrlimit(resource, &both) == 0;
-}
-
 /* Twice: what was freed is had again. */
 static int runs_out_twice(void)
 {
@@ -82,25 +64,17 @@ static int runs_out_twice(void)
 /* An allocator may have reserved addresses before, so memory that can be written is limited, too. */
 static int runs_out(void)
 {
-    if (!limit(RLIMIT_AS, address_space() + ((rlim_t)LIMIT_MB << 20)) || !limit(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20))
+    if (!limit_to(RLIMIT_AS, proc_address_space() + ((rlim_t)LIMIT_MB << 20)) || !limit_to(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20))
         return CHILD_SKIPS;
     return runs_out_twice();
 }
 
-static int runs_again(const char *word)
+/* If it is limited. */
+static int runs_again(bool limited, const char *word)
 {
-    execl("/proc/self/exe", "test_limits", word, (char *)NULL);
+    if (limited)
+        execl("/proc/self/exe", "test_limits", word, (char *)NULL);
     return CHILD_SKIPS;
-}
-
-static int starts_with_few_addresses(void)
-{
-    return limit(RLIMIT_AS, (rlim_t)2 * LIMIT_MB << 20) ? runs_again("exhaust") : CHILD_SKIPS;
-}
-
-static int starts_with_little_data(void)
-{
-    return limit(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20) ? runs_again("exhaust") : CHILD_SKIPS;
 }
 
 /* What was freed may stay where it is, but is had again. */
@@ -115,7 +89,7 @@ static int works_locked(void)
         if (!conform_free(block, LARGE_BYTES, (unsigned)i) || !conform_work((unsigned)i))
             return 1;
         block = calloc(1, LARGE_BYTES);
-        if (block == NULL || !conform_is_zero(block, LARGE_BYTES))
+        if (block == NULL || !all_zero(block, LARGE_BYTES))
             return 2;
         free(block);
     }
@@ -123,16 +97,6 @@ static int works_locked(void)
 }
 
 /* ---- filters of system calls ---- */
-
-static int starts_without_threads(void)
-{
-    return refuse_calls(SYS_clone, SYS_clone3, SYS_madvise) ? runs_again("work") : CHILD_SKIPS;
-}
-
-static int starts_without_numbers(void)
-{
-    return refuse_calls(SYS_gettid, SYS_tgkill, SYS_futex) ? runs_again("work") : CHILD_SKIPS;
-}
 
 /* ---- a user namespace, which a process with several threads does not get ---- */
 
@@ -158,11 +122,15 @@ int main(int argc, char **argv)
         return run_anew(argv[1]);
     tap_plan(7);
     child_ok(runs_out, "with a limit of memory: NULL and ENOMEM, and what is freed is had again");
-    child_ok(starts_with_few_addresses, "the same where few addresses are had from the start");
-    child_ok(starts_with_little_data, "the same where little can be written from the start");
+    child_ok_of(runs_again(limit_to(RLIMIT_AS, (rlim_t)2 * LIMIT_MB << 20), "exhaust"),
+                "the same where few addresses are had from the start");
+    child_ok_of(runs_again(limit_to(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20), "exhaust"),
+                "the same where little can be written from the start");
     child_ok(works_locked, "with all memory locked");
-    child_ok(starts_without_threads, "where no thread may be made and no advice be given");
-    child_ok(starts_without_numbers, "where the system tells no thread's number, and lets none wait");
+    child_ok_of(runs_again(refuse_calls(SYS_clone, SYS_clone3, SYS_madvise), "work"),
+                "where no thread may be made and no advice be given");
+    child_ok_of(runs_again(refuse_calls(SYS_gettid, SYS_tgkill, SYS_futex), "work"),
+                "where the system tells no thread's number, and lets none wait");
     child_ok(gets_namespace, "in a user namespace, which is had: there is one thread");
     return tap_done();
 }

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "tests/lib/child.h"
 #include "tests/malloc/conform.h"
@@ -62,13 +61,6 @@ static int exits(void)
 
 /* ---- children that are other programs ---- */
 
-static bool ends_well(pid_t child)
-{
-    int status = -1;
-
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
-
 static bool spawn_works(void)
 {
     char *words[] = { (char *)"/bin/sh", (char *)"-c", (char *)"exit 0", NULL };
@@ -79,7 +71,7 @@ static bool spawn_works(void)
     if (!right)
         return false;
     right = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0) == 0;
-    right = posix_spawn(&child, words[0], &actions, NULL, words, environ) == 0 && ends_well(child) && right;
+    right = posix_spawn(&child, words[0], &actions, NULL, words, environ) == 0 && child_wait(child) == 0 && right;
     posix_spawn_file_actions_destroy(&actions);
     return right && conform_work(8);
 }
@@ -94,16 +86,15 @@ static bool vfork_works(void)
         execl("/bin/sh", "sh", "-c", "exit 0", (char *)NULL);
         _exit(1);
     }
-    return ends_well(child) && conform_free(block, EARLY_BYTES, 9) && conform_work(10);
+    return child_wait(child) == 0 && conform_free(block, EARLY_BYTES, 9) && conform_work(10);
 }
 
 /* ---- jumps out of a handler ---- */
 
 static sigjmp_buf place;
 
-static void jump(int number)
+static void jump(TEST_UNUSED int number)
 {
-    (void)number;
     free(conform_new(EARLY_BYTES, 11));
     siglongjmp(place, 1);
 }
@@ -141,12 +132,11 @@ static bool fork_deeply(int depth)
         alarm(HANG_SECONDS);
         _exit(conform_work((unsigned)depth) && (depth == 0 || fork_deeply(depth - 1)) ? 0 : 1);
     }
-    return ends_well(child);
+    return child_wait(child) == 0;
 }
 
-static void fork_in_handler(int number)
+static void fork_in_handler(TEST_UNUSED int number)
 {
-    (void)number;
     answers += fork_deeply(DEPTH);
 }
 
@@ -167,12 +157,11 @@ static bool forks_in_handlers_work(void)
 }
 
 /* The child calls what a handler may. */
-static void fork_and_leave(int number)
+static void fork_and_leave(TEST_UNUSED int number)
 {
     int saved = errno, status;
     pid_t child = fork();
 
-    (void)number;
     if (child == 0)
         _exit(0);
     if (child > 0)
@@ -206,16 +195,14 @@ static int forks_that_interrupt(void)
 
 /* ---- handlers that have interrupted malloc and call it, or never return to it ---- */
 
-static void allocate_inside(int number)
+static void allocate_inside(TEST_UNUSED int number)
 {
-    (void)number;
     free(malloc(LARGE));
     answers = answers + 1;
 }
 
-static void jump_out(int number)
+static void jump_out(TEST_UNUSED int number)
 {
-    (void)number;
     answers = answers + 1;
     siglongjmp(place, 1);
 }
@@ -238,16 +225,6 @@ static int interrupt_with(void (*handler)(int))
     return 0;
 }
 
-static int allocates_inside(void)
-{
-    return interrupt_with(allocate_inside);
-}
-
-static int jumps_out(void)
-{
-    return interrupt_with(jump_out);
-}
-
 static void test_interrupting(void)
 {
     static const char told[] = "a signal handler called malloc";
@@ -258,8 +235,9 @@ static void test_interrupting(void)
         return;
     }
     child_ok(forks_that_interrupt, "forks in handlers that have interrupted malloc");
-    child_says(allocates_inside, 128 + SIGABRT, told, "a handler that has interrupted malloc and calls it is told");
-    child_says(jumps_out, 128 + SIGABRT, told, "so is a thread whose handler has left malloc by a jump");
+    child_says_of(interrupt_with(allocate_inside), 128 + SIGABRT, told,
+                  "a handler that has interrupted malloc and calls it is told");
+    child_says_of(interrupt_with(jump_out), 128 + SIGABRT, told, "so is a thread whose handler has left malloc by a jump");
 }
 
 /* No handlers of pthread_atfork are run. */
@@ -272,7 +250,7 @@ static bool bare_fork_works(void)
         alarm(HANG_SECONDS);
         _exit(conform_free(block, EARLY_BYTES, 17) && conform_work(18) && fork_deeply(1) ? 0 : 1);
     }
-    return ends_well(child) && conform_free(block, EARLY_BYTES, 17) && conform_work(19);
+    return child_wait(child) == 0 && conform_free(block, EARLY_BYTES, 17) && conform_work(19);
 }
 
 int main(void)

@@ -5,8 +5,8 @@
  */
 #include <sched.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 
+#include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 #include "tests/malloc/conform.h"
@@ -23,7 +23,6 @@ struct block {
 };
 
 static struct block *_Atomic shared[SLOTS];
-static atomic_int wrong;
 
 static struct block *make(uint64_t *state)
 {
@@ -32,7 +31,7 @@ static struct block *make(uint64_t *state)
     struct block *b = malloc(size);
 
     if (b == NULL) {
-        atomic_fetch_add(&wrong, 1);
+        atomic_fetch_add(&conform_wrong, 1);
         return NULL;
     }
     b->size = size;
@@ -43,7 +42,7 @@ static struct block *make(uint64_t *state)
 static void destroy(struct block *b)
 {
     if (b != NULL && !conform_is_filled(b->rest, b->size - sizeof *b, (unsigned)b->size))
-        atomic_fetch_add(&wrong, 1);
+        atomic_fetch_add(&conform_wrong, 1);
     free(b);
 }
 
@@ -61,12 +60,12 @@ static bool storms_are_right(void)
 {
     pthread_t thread[THREADS];
 
-    atomic_store(&wrong, 0);
+    atomic_store(&conform_wrong, 0);
     threads_start(thread, THREADS, storm);
     threads_join(thread, THREADS);
     for (int i = 0; i < SLOTS; i++)
         destroy(atomic_exchange(&shared[i], NULL));
-    return atomic_load(&wrong) == 0;
+    return atomic_load(&conform_wrong) == 0;
 }
 
 /* ---- cancellation ---- */
@@ -75,8 +74,7 @@ static atomic_int cleaned;
 
 static void clean(void *block)
 {
-    if (!conform_free(block, 1000, 3))
-        atomic_fetch_add(&wrong, 1);
+    conform_expect(conform_free(block, 1000, 3));
     atomic_fetch_add(&cleaned, 1);
 }
 
@@ -94,7 +92,7 @@ static void *until_cancelled(void *arg)
 
 static bool cancellation_is_right(void)
 {
-    atomic_store(&wrong, 0);
+    atomic_store(&conform_wrong, 0);
     for (int i = 0; i < CANCELLED; i++) {
         pthread_t thread = thread_start(until_cancelled, NULL);
         void *result = NULL;
@@ -103,10 +101,9 @@ static bool cancellation_is_right(void)
             sched_yield();
         pthread_cancel(thread);
         pthread_join(thread, &result);
-        if (result != PTHREAD_CANCELED)
-            atomic_fetch_add(&wrong, 1);
+        conform_expect(result == PTHREAD_CANCELED);
     }
-    return atomic_load(&wrong) == 0 && conform_work(5);
+    return atomic_load(&conform_wrong) == 0 && conform_work(5);
 }
 
 /* ---- fork ---- */
@@ -125,16 +122,13 @@ static void *busy(void *arg)
 /* A child that hangs is ended by its alarm. */
 static bool child_works(int depth)
 {
-    int status = -1;
-    pid_t child;
+    pid_t child = child_begin();
 
-    fflush(NULL);
-    child = fork();
     if (child == 0) {
         alarm(FORK_SECONDS);
         _exit(conform_work(6) && (depth == 0 || child_works(depth - 1)) ? 0 : 1);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    return child_wait(child) == 0;
 }
 
 static bool forks_work(int forks, int depth)
@@ -142,14 +136,14 @@ static bool forks_work(int forks, int depth)
     pthread_t thread[BUSY];
     bool right = true;
 
-    atomic_store(&wrong, 0);
+    atomic_store(&conform_wrong, 0);
     atomic_store(&stop, false);
     threads_start(thread, BUSY, busy);
     for (int i = 0; i < forks && right; i++)
         right = child_works(depth);
     atomic_store(&stop, true);
     threads_join(thread, BUSY);
-    return right && atomic_load(&wrong) == 0;
+    return right && atomic_load(&conform_wrong) == 0;
 }
 
 /* Handlers of the program's own that allocate, on both sides of a fork. */
@@ -162,8 +156,7 @@ static void before_fork(void)
 
 static void after_fork(void)
 {
-    if (!conform_free(prepared, 500, 7) || !conform_work(8))
-        atomic_fetch_add(&wrong, 1);
+    conform_expect(conform_free(prepared, 500, 7) && conform_work(8));
 }
 
 static void after_fork_in_child(void)

@@ -20,6 +20,8 @@
 
 #include <malloc.h>
 
+#include "tests/lib/bytes.h"
+
 enum { MANY = 1000, SMALL = 48, LARGE = 200000 };
 
 /* The C library may not have it yet. */
@@ -166,14 +168,6 @@ static void beyond_by_32(size_t bytes) { char *p = hidden(malloc(bytes)); memset
 static void after_free(size_t bytes) { memset(freed(bytes), 'A', bytes); puts("not seen"); }
 static void after_free_reused(size_t bytes) { freed(bytes)[bytes / 2] = 'A'; pairs(bytes, MANY_ROUNDS); }
 static void wrong_size(size_t bytes) { if (free_sized != NULL) free_sized(hidden(malloc(bytes)), bytes + 1); }
-
-static bool all_zero(const char *p, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (p[i] != 0)
-            return false;
-    return true;
-}
 
 static void read_freed(size_t bytes)
 {

@@ -5,7 +5,6 @@
  * what it tries, and see what was told.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,8 +12,10 @@
 #include "malloc/checked.h"
 #include "malloc/family.h"
 #include "malloc/quarantine.h"
+#include "tests/lib/bytes.h"
 #include "tests/lib/capture.h"
 #include "tests/lib/random.h"
+#include "tests/lib/threads.h"
 
 enum { LARGE = 300000, MANY = 2000 };
 
@@ -24,14 +25,6 @@ static char *block(size_t bytes)
 {
     kept = sgc_malloc(bytes);
     return kept;
-}
-
-static bool all_zero(const char *p, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (p[i] != 0)
-            return false;
-    return true;
 }
 
 /* ---- blocks ---- */
@@ -207,11 +200,7 @@ static void *free_it(void *p)
 
 static void free_elsewhere(void *p)
 {
-    pthread_t thread;
-
-    if (pthread_create(&thread, NULL, free_it, p) != 0)
-        tap_bail("no thread");
-    pthread_join(thread, NULL);
+    thread_result(free_it, p);
 }
 
 static int count_frees(size_t bytes, bool first_elsewhere, int between, bool then_elsewhere)
@@ -301,10 +290,8 @@ static void test_threads(void)
 
     capture_begin();
     for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, exchange, (void *)(i + 1)) != 0)
-            tap_bail("no thread");
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+        thread[i] = thread_start(exchange, (void *)(i + 1));
+    threads_join(thread, THREADS);
     for (int i = 0; i < SHARED; i++)
         sgc_free((void *)sgc_aw_load(&shared[i]));
     tap_ok(*capture_end() == '\0', "threads that free each other's blocks are told nothing");

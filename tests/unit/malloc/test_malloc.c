@@ -6,7 +6,6 @@
  * one, too.  Checks from outside are those of tests/malloc.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "alloc/pages/pool.h"
@@ -17,7 +16,7 @@
 #include "malloc/start.h"
 #include "malloc/threads.h"
 #include "tests/lib/random.h"
-#include "tests/lib/tap.h"
+#include "tests/lib/threads.h"
 
 enum { MANY = 3000 };
 
@@ -227,11 +226,8 @@ static void *allocate_here(void *bytes)
 static void test_others_block(void)
 {
     size_t bytes = 100;
-    pthread_t thread;
-    void *block;
+    void *block = thread_result(allocate_here, &bytes);
 
-    if (pthread_create(&thread, NULL, allocate_here, &bytes) != 0 || pthread_join(thread, &block) != 0)
-        tap_bail("no thread");
     tap_ok(sgc_malloc_usable_size(block) == 112 && sgc_realloc(block, 112) == block && is_block(block),
            "another thread's block has its size, and is resized in place");
     sgc_free(block);

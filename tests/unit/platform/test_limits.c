@@ -11,6 +11,7 @@
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 
 /* ---- made-up trees ------------------------------------------------------------------------------------ */
@@ -180,8 +181,7 @@ static int address_space(void)
     getrlimit(RLIMIT_AS, &limit);
     if (limit.rlim_cur == RLIM_INFINITY && sgc_limit_address_space() != SIZE_MAX)
         return 1;
-    limit.rlim_cur = (rlim_t)1 << 46;
-    if (setrlimit(RLIMIT_AS, &limit) != 0)
+    if (!limit_to(RLIMIT_AS, (rlim_t)1 << 46))
         return 2;
     size_t left = sgc_limit_address_space();
     return left < (size_t)1 << 46 && left > (size_t)1 << 20 ? 0 : 3;
@@ -189,10 +189,7 @@ static int address_space(void)
 
 static int address_space_used_up(void)
 {
-    struct rlimit limit = { 4096, RLIM_INFINITY };
-    getrlimit(RLIMIT_AS, &limit);
-    limit.rlim_cur = 4096;
-    if (setrlimit(RLIMIT_AS, &limit) != 0)
+    if (!limit_to(RLIMIT_AS, 4096))
         return 2;
     return sgc_limit_address_space() == 0 ? 0 : 1;
 }
@@ -213,9 +210,7 @@ static int one_cpu(void)
 
 static int limited_data(void)
 {
-    struct rlimit limit = { 1 << 30, RLIM_INFINITY };
-
-    return setrlimit(RLIMIT_DATA, &limit) == 0 && sgc_limit_data() ? 0 : 1;
+    return limit_to(RLIMIT_DATA, 1 << 30) && sgc_limit_data() ? 0 : 1;
 }
 
 static void test_process(void)

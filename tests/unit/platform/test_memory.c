@@ -8,20 +8,14 @@
 #include <sys/mman.h>
 
 #include "platform/platform.h"
+#include "tests/lib/bytes.h"
 #include "tests/lib/child.h"
 #include "tests/lib/proc.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 
 enum { MB = 1 << 20 };
 static size_t page;
-
-static bool all_zero(const char *start, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (start[i])
-            return false;
-    return true;
-}
 
 /* ---- reservations ---------------------------------------------------------------------------------- */
 
@@ -164,12 +158,6 @@ static void test_mapped_from(void)
 }
 
 /* ---- limits, each in a child ------------------------------------------------------------------------------ */
-
-static bool limit_to(int resource, size_t bytes)
-{
-    struct rlimit limit = { bytes, bytes };
-    return setrlimit(resource, &limit) == 0;
-}
 
 static int reserve_under_address_space_limit(void)
 {

@@ -7,6 +7,7 @@
 
 #include "tests/lib/child.h"
 #include "tests/lib/contents.h"
+#include "tests/lib/refuse.h"
 
 static struct sgc_out_file file;
 
@@ -50,9 +51,7 @@ static int fails(const char *path)
 
 static int limited(void)
 {
-    struct rlimit limit = { 2500, 2500 };
-
-    setrlimit(RLIMIT_FSIZE, &limit);
+    limit_to(RLIMIT_FSIZE, 2500);
     return fails(folder_path("limited"));
 }
 

@@ -12,6 +12,7 @@
 #include "platform/report.h"
 #include "tests/lib/child.h"
 #include "tests/lib/contents.h"
+#include "tests/lib/refuse.h"
 
 enum { SELF = 12345, OTHER = 54321 };   /* users that own nothing else */
 
@@ -198,20 +199,13 @@ static void count(TEST_UNUSED int signal)
     signals++;
 }
 
-static int limit_to(rlim_t bytes)
-{
-    struct rlimit limit = { bytes, RLIM_INFINITY };
-
-    return setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 static int beyond_limit(void)
 {
     static const char text[100];
     int fd = sgc_out_new(folder_path("limited"), 0);
     size_t written;
 
-    if (limit_to(30) != 0)
+    if (!limit_to(RLIMIT_FSIZE, 30))
         return CHILD_SKIPS;
     errno = 99;
     return sgc_quiet_write_all(fd, text, sizeof text, &written) == EFBIG && written == 30 && errno == 99 ? 0 : 1;

@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 #include "platform/registers.h"
 #include "tests/lib/child.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 
 static bool inside(const struct sgc_stack_bounds *bounds, uintptr_t address)
@@ -44,10 +45,8 @@ static void test_first_thread(char **argv)
 static int bounds_with_small_limit(void)
 {
     struct sgc_stack_bounds bounds;
-    struct rlimit limit;
-    getrlimit(RLIMIT_STACK, &limit);
-    limit.rlim_cur = 1 << 20;
-    if (setrlimit(RLIMIT_STACK, &limit) != 0 || !sgc_stack_bounds_self(&bounds))
+
+    if (!limit_to(RLIMIT_STACK, 1 << 20) || !sgc_stack_bounds_self(&bounds))
         return 1;
     return bounds.high - bounds.low >= 4 << 20 ? 0 : 2;
 }

@@ -6,22 +6,16 @@
 #include <sys/mman.h>
 
 #include "platform/platform.h"
+#include "tests/lib/bytes.h"
 #include "tests/lib/child.h"
 #include "tests/lib/proc.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 
 #define GB ((size_t)1 << 30)
 #define TB ((size_t)1 << 40)
 
 enum { KB = 1024, MB = 1 << 20 };
-
-static bool all_zero(const char *start, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i += 512)
-        if (start[i] != 0)
-            return false;
-    return true;
-}
 
 /* No more address space than so. */
 static bool takes_at_most(size_t bytes)
@@ -92,10 +86,9 @@ static void test_taken(void)
 static int under_limit(void)
 {
     struct sgc_stretch a, b;
-    size_t now = proc_address_space() + 32 * MB;
     void *others;
 
-    if (setrlimit(RLIMIT_AS, &(struct rlimit){ now, now }) != 0)
+    if (!limit_to(RLIMIT_AS, proc_address_space() + 32 * MB))
         return CHILD_SKIPS;
     if (!sgc_stretch_open(&a, 64 * GB, 4 * MB) || !sgc_stretch_open(&b, 4 * GB, 4096))
         return 1;
@@ -114,8 +107,7 @@ static int under_data_limit(void)
 {
     struct sgc_stretch a;
 
-    if (!sgc_stretch_open(&a, 64 * GB, 4 * MB) ||
-        setrlimit(RLIMIT_DATA, &(struct rlimit){ 16 * MB, 16 * MB }) != 0)
+    if (!sgc_stretch_open(&a, 64 * GB, 4 * MB) || !limit_to(RLIMIT_DATA, 16 * MB))
         return CHILD_SKIPS;
     return sgc_stretch_grow(&a, 4 * MB) && !sgc_stretch_grow(&a, 32 * MB) && !a.taken ? 0 : 1;
 }

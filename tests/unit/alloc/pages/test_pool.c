@@ -5,6 +5,7 @@
  */
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 
 enum { ARENAS = 16, PAGES = ARENAS * SGC_ARENA_PAGES };
@@ -239,11 +240,9 @@ static int refused_commit(void)
     heap_start((size_t)16 * SGC_ARENA, 0, false);
     struct sgc_section *s = &sgc_self->section;
     size_t taken = 0, again = 0;
-    struct rlimit before;
     bool zero;
 
-    if (getrlimit(RLIMIT_DATA, &before) != 0 ||
-        setrlimit(RLIMIT_DATA, &(struct rlimit){ 32 << 20, before.rlim_max }) != 0)
+    if (!limit_to(RLIMIT_DATA, 32 << 20))
         return 2;
     while (sgc_pool_take(8, s, &zero) != SGC_NO_PAGE)
         taken++;
@@ -255,7 +254,7 @@ static int refused_commit(void)
     sgc_pool_give(1, 8, s);
     if (sgc_pool_take(8, s, &zero) != 1)
         return 5;
-    setrlimit(RLIMIT_DATA, &before);
+    limit_to(RLIMIT_DATA, RLIM_INFINITY);
     while (sgc_pool_take(1, s, &zero) != SGC_NO_PAGE)
         again++;
     sgc_pool_check();

@@ -11,6 +11,7 @@
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
 #include "tests/lib/proc.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 
 enum { ARENAS = 8 };
@@ -104,13 +105,6 @@ static void test_commit(void)
 
 /* ---- limits: each child reserves a heap of its own ---- */
 
-static bool limit_address_space(size_t left)
-{
-    size_t now = proc_address_space() + left;
-
-    return setrlimit(RLIMIT_AS, &(struct rlimit){ now, now }) == 0;
-}
-
 static bool new_heap(size_t reserve)
 {
     struct sgc_heap_config config = { .reserve = reserve };
@@ -121,7 +115,7 @@ static bool new_heap(size_t reserve)
 
 static int reserve_under(size_t left, size_t reserve)
 {
-    if (!limit_address_space(left))
+    if (!limit_to(RLIMIT_AS, proc_address_space() + left))
         return 2;
     return new_heap(reserve) ? 0 : 1;
 }
@@ -186,24 +180,14 @@ static void test_every_limit(void)
     tap_ok(wrong == 0, "no page is mapped for which the tables have no room (under %d limits)", wrong);
 }
 
-static bool raise_limit(size_t by)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_AS, &limit) != 0)
-        return false;
-    limit.rlim_cur += by;
-    return setrlimit(RLIMIT_AS, &limit) == 0;
-}
-
 static int a_part_of_an_arena(void)
 {
-    size_t now = proc_address_space() + 3 * MB + MB / 2;
+    size_t most = proc_address_space() + 3 * MB + MB / 2;
     uint32_t pages, there;
     pid_t child;
     int status;
 
-    if (setrlimit(RLIMIT_AS, &(struct rlimit){ now, RLIM_INFINITY }) != 0)
+    if (!limit_to(RLIMIT_AS, most))
         return 2;
     if (!new_heap((size_t)64 * MB))
         return 1;
@@ -222,7 +206,7 @@ static int a_part_of_an_arena(void)
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status != 1 << 8)
         return 4;
-    if (!raise_limit(24 * MB) || take_all() < SGC_ARENA_PAGES * 5 || sgc_heap.arenas[0].there != SGC_ARENA_PAGES)
+    if (!limit_to(RLIMIT_AS, most + 24 * MB) || take_all() < SGC_ARENA_PAGES * 5 || sgc_heap.arenas[0].there != SGC_ARENA_PAGES)
         return 5;
     sgc_pool_check();
     return 0;

@@ -364,9 +364,7 @@ static int open_refused(const char *step, int error)
 
 static int open_without_descriptors(void)
 {
-    struct rlimit none = { 3, 3 };
-
-    setrlimit(RLIMIT_NOFILE, &none);
+    limit_to(RLIMIT_NOFILE, 3);
     return open_refused(source == &sgc_written_async ? "userfaultfd" : "/proc/self/clear_refs", EMFILE);
 }
 

@@ -16,6 +16,7 @@
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/hostile.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
 
@@ -375,10 +376,9 @@ static void test_forks(void)
 
 static int limited_data(void)
 {
-    struct rlimit limit = { 1 << 30, RLIM_INFINITY };
     struct sgc_written_refusal why;
 
-    if (!open_and_arm() || setrlimit(RLIMIT_DATA, &limit) != 0)
+    if (!open_and_arm() || !limit_to(RLIMIT_DATA, 1 << 30))
         return CHILD_SKIPS;
     if (source->arm(page_at(0), page_at(PAGES)) || count_dirty() != PAGES || !store_blocked(7))
         return 1;
