@@ -40,4 +40,18 @@ TEST_UNUSED static void threads_join(const pthread_t *thread, int n)
         pthread_join(thread[i], NULL);
 }
 
+/* The sum of what they return, as numbers. */
+TEST_UNUSED static intptr_t threads_sum(const pthread_t *thread, int n)
+{
+    intptr_t sum = 0;
+    void *result;
+
+    for (int i = 0; i < n; i++) {
+        if (pthread_join(thread[i], &result) != 0)
+            tap_bail("a thread cannot be joined");
+        sum += (intptr_t)result;
+    }
+    return sum;
+}
+
 #endif

@@ -201,11 +201,6 @@ static void *wait_and_free(void *arg)
     return NULL;
 }
 
-static bool begin(pthread_t *thread, const pthread_attr_t *attributes, long i)
-{
-    return pthread_create(thread, attributes, wait_and_free, (void *)(intptr_t)i) == 0;
-}
-
 /* As many as there can be, if that is less than what is wanted. */
 static void test_at_once(void)
 {
@@ -217,7 +212,7 @@ static void test_at_once(void)
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_mutex_lock(&gate);
-    while (made < count && begin(&thread[made], &attributes, made))
+    while (made < count && pthread_create(&thread[made], &attributes, wait_and_free, (void *)(intptr_t)made) == 0)
         made++;
     pthread_mutex_unlock(&gate);
     for (long i = 0; i < made; i++)

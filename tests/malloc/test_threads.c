@@ -165,11 +165,6 @@ static void after_fork_in_child(void)
         _exit(2);
 }
 
-static bool handlers_work(void)
-{
-    return pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 && forks_work(FORKS / 4, 2);
-}
-
 /* ---- one processor ---- */
 
 static bool one_processor_works(void)
@@ -195,7 +190,8 @@ int main(void)
     tap_ok(storms_are_right(), "threads free each other's blocks, and those of threads that are gone");
     tap_ok(cancellation_is_right(), "threads that are cancelled");
     tap_ok(forks_work(FORKS, 0), "in children of forks among busy threads");
-    tap_ok(handlers_work(), "in handlers of pthread_atfork, and in children of children");
+    tap_ok(pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 && forks_work(FORKS / 4, 2),
+           "in handlers of pthread_atfork, and in children of children");
     tap_ok(one_processor_works(), "on one processor");
     return tap_done();
 }

@@ -19,27 +19,24 @@ static void check_text(const char *got, const char *expected)
         tap_diag("expected: %.*s", (int)strcspn(expected, "\n"), expected);
 }
 
+static char formatted[128];
+
+/* sgc_format makes that of the rest. */
+#define check_format(expected, ...) (sgc_format(formatted, sizeof formatted, __VA_ARGS__), check_text(formatted, expected))
+
 static void test_numbers(void)
 {
-    char text[128];
-    sgc_format(text, sizeof text, "%d %d %d", INT_MIN, 0, INT_MAX);
-    check_text(text, "-2147483648 0 2147483647");
-    sgc_format(text, sizeof text, "%ld %ld", LONG_MIN, LONG_MAX);
-    check_text(text, "-9223372036854775808 9223372036854775807");
-    sgc_format(text, sizeof text, "%u %lu %zu", UINT_MAX, ULONG_MAX, SIZE_MAX);
-    check_text(text, "4294967295 18446744073709551615 18446744073709551615");
-    sgc_format(text, sizeof text, "%x %lx %zx", 0xdeadbeefu, ULONG_MAX, (size_t)0);
-    check_text(text, "deadbeef ffffffffffffffff 0");
-    sgc_format(text, sizeof text, "%p %p", (void *)0, (void *)0x7f12ab);
-    check_text(text, "0x0 0x7f12ab");
+    check_format("-2147483648 0 2147483647", "%d %d %d", INT_MIN, 0, INT_MAX);
+    check_format("-9223372036854775808 9223372036854775807", "%ld %ld", LONG_MIN, LONG_MAX);
+    check_format("4294967295 18446744073709551615 18446744073709551615", "%u %lu %zu", UINT_MAX, ULONG_MAX, SIZE_MAX);
+    check_format("deadbeef ffffffffffffffff 0", "%x %lx %zx", 0xdeadbeefu, ULONG_MAX, (size_t)0);
+    check_format("0x0 0x7f12ab", "%p %p", (void *)0, (void *)0x7f12ab);
 }
 
 static void test_strings(void)
 {
-    char text[128];
     const char *volatile none = NULL;           /* volatile: compilers warn about a visible NULL */
-    sgc_format(text, sizeof text, "[%s] [%s] %c 100%%", "", none, 'x');
-    check_text(text, "[] [(null)] x 100%");
+    check_format("[] [(null)] x 100%", "[%s] [%s] %c 100%%", "", none, 'x');
 }
 
 /* An unknown directive is shown, and a lone percent sign at the end is not run past. */

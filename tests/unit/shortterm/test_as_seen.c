@@ -14,20 +14,16 @@
 
 static void *volatile needed;   /* a variable that leads to an object for longer than its date lasts */
 
-static bool same(const struct SGC_shortterm *s, int mode, int extension, int collect, int step, int page)
-{
-    return s->mode == mode && s->extension == extension && s->collect == collect && s->step == step && s->page_bytes == page;
-}
-
 static int chosen(void)
 {
+    static const struct SGC_shortterm wanted = { SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264 };
     struct SGC_shortterm s;
 
     unsetenv("SGC_SHORTTERM");
     GC_INIT();
     choose(SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264);
     memset(&s, 0x55, sizeof s);
-    return SGC_get_shortterm(&s, sizeof s) != sizeof s || !same(&s, SGC_SHORTTERM_HYBRID, 77, SGC_SHORTTERM_EAGER, 9, 264);
+    return SGC_get_shortterm(&s, sizeof s) != sizeof s || memcmp(&s, &wanted, sizeof s) != 0;
 }
 
 static int said_outside(void)

@@ -17,11 +17,6 @@ enum { EAGER = SGC_SHORTTERM_EAGER, LAZY = SGC_SHORTTERM_LAZY };
 
 static int mode = SGC_SHORTTERM_FREE;   /* or hybrid, with objects that may be freed */
 
-static void free_mode(int extension, int collect, int step)
-{
-    choose(mode, extension, collect, step, -1);
-}
-
 static bool is_there(const void *object)
 {
     return SGC_dates(object) >= 0;
@@ -73,7 +68,7 @@ static int exactly(int n, int collect, int step, int page)
 
 static int near_the_end(void)
 {
-    free_mode(3, EAGER, -1);
+    choose(mode, 3, EAGER, -1, -1);
     sgc_time_reset(UINT32_MAX - 4);
     return all_exactly(3) != 0 || sgc_time_phase() > 100;
 }
@@ -118,7 +113,7 @@ static int in_turn(int count)
     pthread_t thread[THREADS];
     int wrong = 0;
 
-    free_mode(N, EAGER, -1);
+    choose(mode, N, EAGER, -1, -1);
     threads = count;
     pthread_barrier_init(&barrier, NULL, (unsigned)count);
     threads_start(thread, count, ticks_in_turn);
@@ -141,7 +136,7 @@ static void many_expire(void)
 
 static int none_by_itself(void)
 {
-    free_mode(3, LAZY, 0);
+    choose(mode, 3, LAZY, 0, -1);
     many_expire();
     SGC_refresh(GC_MALLOC(64), 1);
     SGC_tick();
@@ -154,7 +149,7 @@ static int three_at_a_time(void)
 {
     int wrong = 0;
 
-    free_mode(3, LAZY, 3);
+    choose(mode, 3, LAZY, 3, -1);
     many_expire();
     for (uint64_t i = 2; i <= 100; i++) {
         wrong += SGC_refresh(GC_MALLOC(64), 3) != 0 || figures().freed != 3 * i;
@@ -183,7 +178,7 @@ static int dates_of_one(int count, bool goes)
 /* Dates that have no room in a number are the tracer's, and after a collection the object has a number again. */
 static int too_many_dates(int count)
 {
-    free_mode(3, EAGER, -1);
+    choose(mode, 3, EAGER, -1, -1);
     if (dates_of_one(126, true) != 0 || dates_of_one(count, false) != 0)
         return 1;
     GC_gcollect();
@@ -198,7 +193,7 @@ static int freed_twice(void)
 {
     void *object;
 
-    free_mode(3, EAGER, -1);
+    choose(mode, 3, EAGER, -1, -1);
     object = GC_MALLOC(40);
     SGC_refresh(object, 0);
     SGC_tick();
@@ -224,7 +219,7 @@ TEST_NOINLINE static int expire_known(void)
 
 static int tracers(void)
 {
-    free_mode(3, EAGER, -1);
+    choose(mode, 3, EAGER, -1, -1);
     if (!expire_known() || figures().freed != 0)
         return 1;
     for (int i = 0; i < 10 && (finalizations == 0 || hidden_link != NULL); i++) {
@@ -243,7 +238,7 @@ static int uncollectable(void)
     size_t before;
     void *small, *large;
 
-    free_mode(3, EAGER, -1);
+    choose(mode, 3, EAGER, -1, -1);
     before = GC_get_non_gc_bytes();
     small = GC_MALLOC_UNCOLLECTABLE(100);
     large = GC_MALLOC_UNCOLLECTABLE(100000);
@@ -262,7 +257,7 @@ static int none_left(void)
     void *object = GC_MALLOC(40);
     int wrong;
 
-    free_mode(3, LAZY, 1);
+    choose(mode, 3, LAZY, 1, -1);
     wrong = SGC_refresh(object, 0) != 0 || SGC_tick() != 0 || SGC_refresh(object = GC_MALLOC(40), 0) != 0;
     d = sgc_dates_of(sgc_mutator_self());
     SGC_expire(SIZE_MAX);

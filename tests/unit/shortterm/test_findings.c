@@ -76,13 +76,9 @@ static const struct site {
     { by_no_clock, "SGC_refresh_clock without a clock" },
     { by_unhold, "SGC_unhold" },
 };
-static const struct site *site;
+enum { SHORT = 512 };                   /* so long at most is each of these functions */
 
-/* Of such a short function. */
-static bool is_in(void (*function)(void), const void *address)
-{
-    return (uintptr_t)address - (uintptr_t)function < 512;
-}
+static const struct site *site;
 
 /* Once as the first call of all, and once later. */
 static int dated_there(void)
@@ -96,7 +92,7 @@ static int dated_there(void)
         for (int i = 0; i < 4; i++)
             if (SGC_tick() != 0 || SGC_tick_global() != 0 || (rhythm != NULL && SGC_tick_clock(rhythm) != 0))
                 return 1;
-        if (!finds_static() || !is_in(site->dates, found[0].refreshed_at))
+        if (!finds_static() || (uintptr_t)found[0].refreshed_at - (uintptr_t)site->dates >= SHORT)
             return 2 + round;
     }
     return 0;

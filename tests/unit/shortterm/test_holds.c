@@ -138,8 +138,7 @@ static int at_once(void)
 {
     enum { THREADS = 3 };
     pthread_t thread[THREADS];
-    int wrong = 0;
-    void *result;
+    int wrong;
 
     GC_INIT();
     GC_exclude_static_roots(links, links + OBJECTS);
@@ -147,8 +146,7 @@ static int at_once(void)
     threads_start(thread, THREADS, holds_all);
     for (int i = 0; i < 5; i++)
         collect();
-    for (int i = 0; i < THREADS; i++)
-        wrong += pthread_join(thread[i], &result) != 0 || result != NULL;
+    wrong = threads_sum(thread, THREADS) != 0;
     collect();
     wrong += dead(0, OBJECTS) != 0 || unhold(0, OBJECTS);
     return wrong + (SGC_unhold(object_at(0)) != EINVAL);

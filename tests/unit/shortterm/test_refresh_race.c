@@ -36,12 +36,6 @@ static int by_rhythm(void *o, unsigned extension)
     return SGC_refresh_clock(o, extension, rhythm);
 }
 
-/* An object of many pages from time to time. */
-static void *make(int i)
-{
-    return GC_malloc_atomic(i % 50 == 49 ? 300000 : 16 + (size_t)i % 7 * 16);
-}
-
 static void must(int error)
 {
     if (error != 0)
@@ -64,7 +58,7 @@ static void *work(void *own)
     for (int i = 0; sgc_a32_load(&over) == 0; i++) {
         void **o = &mine[i % OBJECTS];
 
-        *o = make(i);
+        *o = GC_malloc_atomic(i % 50 == 49 ? 300000 : 16 + (size_t)i % 7 * 16);
         for (int k = 0; k < 8; k++)
             must(refresh(*o, 2));
         if (i % OBJECTS == OBJECTS - 1)

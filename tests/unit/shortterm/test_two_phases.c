@@ -98,7 +98,6 @@ static void *run(TEST_UNUSED void *arg)
 static int heap_after(void)
 {
     pthread_t thread[THREADS_MAX];
-    void *wrong;
 
     GC_INIT();
     if (!way->collections)
@@ -109,9 +108,8 @@ static int heap_after(void)
         thread[i] = thread_start(run, NULL);
     if (run(NULL) != NULL)
         return WRONG + 2;
-    for (int i = 1; i < threads; i++)
-        if (pthread_join(thread[i], &wrong) != 0 || wrong != NULL)
-            return WRONG + 3;
+    if (threads_sum(thread + 1, threads - 1) != 0)
+        return WRONG + 3;
     if (!way->collections && GC_get_gc_no() != 0)
         return WRONG + 4;
     return (int)(heap_most / ((size_t)threads * PERIOD / PARTS));

@@ -6,18 +6,16 @@
  * the system refuses.  What only protected pages can get wrong is in test_written_mprotect.c, and
  * what only reported writes can is in test_written_software.c.  Here all writes are reported.
  */
-#include "platform/written/written.h"
-
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
-#include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/hostile.h"
 #include "tests/lib/random.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
+#include "tests/lib/threads.h"
+#include "tests/unit/platform/written/pages.h"
 
 enum { PAGES = 1400, WORDS = (PAGES + 63) / 64, STEPS = 3000, WRITERS = 3, RUN_MS = 400 };
 
@@ -26,23 +24,11 @@ static const struct sgc_written_source *const sources[] = {
 };
 
 static const struct sgc_written_source *source;
-static size_t page_bytes;
-static char *memory;
 static uint64_t seed = 88172645463325252u;
 
 static size_t below(size_t bound)
 {
     return (size_t)(random_word(&seed) % bound);
-}
-
-static uintptr_t page_at(size_t n)
-{
-    return (uintptr_t)memory + n * page_bytes;
-}
-
-static bool is_set(const uint64_t *bits, size_t n)
-{
-    return (bits[n / 64] >> n % 64 & 1) != 0;
 }
 
 static size_t count_dirty(size_t from, size_t to, bool rearm)
@@ -250,8 +236,7 @@ static void test_lost_writes(void)
 {
     pthread_t thread[WRITERS];
     unsigned count;
-    size_t lost, writes = 0;
-    void *result;
+    size_t lost, writes;
 
     syscall(SYS_membarrier, 16L, 0L, 0L);       /* MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED */
     sgc_a32_store(&ending, 0);
@@ -259,13 +244,10 @@ static void test_lost_writes(void)
     for (size_t i = 0; i < PAGES * 8; i++)
         copy[i] = sgc_aw_load(word_at(i));
     for (uintptr_t i = 0; i < WRITERS; i++)
-        pthread_create(&thread[i], NULL, write_on, (void *)(i + 1));
+        thread[i] = thread_start(write_on, (void *)(i + 1));
     count = run_rounds();
     sgc_a32_store_rel(&ending, 1);
-    for (int i = 0; i < WRITERS; i++) {
-        pthread_join(thread[i], &result);
-        writes += (uintptr_t)result;
-    }
+    writes = (size_t)threads_sum(thread, WRITERS);
     take_round(false);
     lost = count_lost();
     tap_ok(lost == 0 && count > 1 && writes > 0, "%s: %u rounds beside %zu writes, none is lost (%zu)", source->name,
@@ -416,10 +398,9 @@ int main(void)
 {
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer has its own idea of this process's pages and signals");
-    page_bytes = sgc_os_page_size();
-    memory = sgc_mem_obtain(PAGES * page_bytes);
-    if (memory == NULL || pipe(pipe_ends) != 0)
-        tap_bail("no memory or no pipe");
+    pages_make(PAGES);
+    if (pipe(pipe_ends) != 0)
+        tap_bail("no pipe");
     madvise(memory, PAGES * page_bytes, MADV_NOHUGEPAGE);       /* which has one soft-dirty bit */
     test_refused();
     test_descriptors_reused();

@@ -6,30 +6,21 @@
  * whatever failed; a source that cannot be had says why; nothing is left protected when it is
  * closed.
  */
-#include "platform/written/written.h"
-
 #include <signal.h>
 
-#include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/failing_calls.h"
 #include "tests/lib/random.h"
 #include "tests/lib/sanitized.h"
+#include "tests/unit/platform/written/pages.h"
 
 enum { PAGES = 192, WORDS = PAGES / 64, STEPS = 120, CALLS_MAX = 2000 };
 
 /* ---- a run ---- */
 
 static const struct sgc_written_source *source;
-static size_t page_bytes;
-static char *memory;
 static bool written[PAGES];             /* or never armed */
 static uint64_t seed;
-
-static uintptr_t page_at(size_t n)
-{
-    return (uintptr_t)memory + n * page_bytes;
-}
 
 static void store(size_t n)
 {
@@ -46,7 +37,7 @@ static bool collect(bool rearm)
 
     source->collect(page_at(from), page_at(to), rearm, bits);
     for (size_t n = from; n < to; n++) {
-        good = good && (!written[n] || (bits[(n - from) / 64] >> (n - from) % 64 & 1) != 0);
+        good = good && (!written[n] || is_set(bits, n - from));
         if (rearm)
             written[n] = false;
     }
@@ -107,11 +98,6 @@ static int count_calls(void)
     return made / 8 < 127 ? made / 8 : 126;     /* an exit status */
 }
 
-static int one_run(void)
-{
-    return run();
-}
-
 static void test_errors(const int *errors, int calls, bool all_after)
 {
     int bad = 0, runs = 0;
@@ -120,7 +106,7 @@ static void test_errors(const int *errors, int calls, bool all_after)
     for (const int *error = errors; *error != 0; error++) {
         failing_error = *error;
         for (failing = 1; failing <= calls && bad < 5; failing += failing < 40 ? 1 : 1 + calls / 40, runs++) {
-            int status = run_in_child(one_run);
+            int status = run_in_child(run);
 
             if (status != 0)
                 tap_diag("call %d, %s: status %d", failing, strerror(*error), status);
@@ -149,20 +135,16 @@ static void test_source(const int *errors)
 
 int main(void)
 {
+    static const struct sgc_written_source *const sources[] = { &sgc_written_async, &sgc_written_soft, &sgc_written_mprotect };
     static const int errors[] = { EPERM, ENOMEM, ENOTTY, 0 };
 
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer has its own idea of this process's pages and signals");
-    page_bytes = sgc_os_page_size();
-    memory = sgc_mem_obtain(PAGES * page_bytes);
-    if (memory == NULL)
-        tap_bail("no memory");
+    pages_make(PAGES);
     memset(memory, 1, PAGES * page_bytes);
-    source = &sgc_written_async;
-    test_source(errors);
-    source = &sgc_written_soft;
-    test_source(errors);
-    source = &sgc_written_mprotect;
-    test_source(errors);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        source = sources[i];
+        test_source(errors);
+    }
     return tap_done();
 }

@@ -4,8 +4,6 @@
  * and after it, threads that store into one page at once, forks while others store, stacks that
  * must not be protected, limits, and more runs of written pages than a process may have mappings.
  */
-#include "platform/written/written.h"
-
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,23 +11,17 @@
 #include <sys/mman.h>
 
 #include "platform/atomics.h"
-#include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/hostile.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/platform/written/pages.h"
 
+/* Behind the PAGES there are as many without access. */
 enum { PAGES = 256, THREADS = 4, ROUNDS = 300, MANY = 150000, FORKS = 40 };
 
 static const struct sgc_written_source *const source = &sgc_written_mprotect;
-static size_t page_bytes;
-static char *memory;                    /* PAGES, and behind them as many without access */
-
-static uintptr_t page_at(size_t n)
-{
-    return (uintptr_t)memory + n * page_bytes;
-}
 
 static bool open_and_arm(void)
 {
@@ -300,7 +292,7 @@ static void test_one_page(void)
         pthread_barrier_wait(&barrier);
         good = source->collect(page_at(0), page_at(PAGES), true, bits) && good;
         for (size_t i = 0; i < 8; i++)
-            good = good && (bits[(round * 8 + i) % PAGES / 64] >> (round * 8 + i) % 64 & 1) != 0;
+            good = good && is_set(bits, (round * 8 + i) % PAGES);
     }
     threads_join(thread, THREADS);
     tap_ok(good, "%d threads store into the same clean pages at once, %d rounds", THREADS, ROUNDS);
@@ -428,7 +420,7 @@ static int write_more_than_maps(void)
         if (!source->collect(low, high, false, bits))
             return 2;
         for (size_t n = 0; n < MANY; n++)
-            if ((bits[2 * n / 64] >> 2 * n % 64 & 1) == 0)
+            if (!is_set(bits, 2 * n))
                 return 3;
     }
     source->close();

@@ -4,26 +4,17 @@
  * the range; addresses that are none of its own; handlers and threads.  Against a model, with the
  * other sources: test_written.c.
  */
-#include "platform/written/written.h"
-
 #include <pthread.h>
 #include <signal.h>
 
-#include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
 #include "tests/lib/threads.h"
+#include "tests/unit/platform/written/pages.h"
 
-enum { PAGES = 64, THREADS = 2, RUN_MS = 300 };
+enum { PAGES = 64, THREADS = 2, RUN_MS = 300 };        /* the source has all PAGES but the first and the last one */
 
 static const struct sgc_written_source *const source = &sgc_written_software;
-static size_t page_bytes;
-static char *memory;                    /* PAGES; the source has all but the first and the last one */
-
-static uintptr_t page_at(size_t n)
-{
-    return (uintptr_t)memory + n * page_bytes;
-}
 
 static bool open_it(struct sgc_written_refusal *why)
 {
@@ -198,19 +189,14 @@ static void test_threads(void)
 {
     uint64_t end = sgc_clock_ns() + RUN_MS * UINT64_C(1000000);
     pthread_t thread[THREADS];
-    uintptr_t lost = 0;
+    intptr_t lost;
 
     all_watched();
     threads_start(thread, THREADS, store_on);
     while (sgc_clock_ns() < end)
         take_round();
     sgc_a32_store_rel(&ending, 1);
-    for (uintptr_t i = 0; i < THREADS; i++) {
-        void *result;
-
-        pthread_join(thread[i], &result);
-        lost += (uintptr_t)result;
-    }
+    lost = threads_sum(thread, THREADS);
     tap_ok(lost == 0 && sgc_aw_load(&reports) > THREADS,
            "%d threads report the same page, %zu stores beside %zu rounds: none is lost (%zu)", THREADS,
            (size_t)sgc_aw_load(&reports), (size_t)sgc_aw_load(&rounds), (size_t)lost);
@@ -220,10 +206,7 @@ int main(void)
 {
     struct sgc_written_refusal why = { "", 0 };
 
-    page_bytes = sgc_os_page_size();
-    memory = sgc_mem_obtain(PAGES * page_bytes);
-    if (memory == NULL)
-        tap_bail("no memory");
+    pages_make(PAGES);
     if (!sgc_barrier_all_threads())
         tap_skip_all("the system has no barrier of all threads");
     test_closed();

@@ -172,16 +172,12 @@ static void *uses_slots(void *number)
 static int shared_by(unsigned e)
 {
     pthread_t thread[THREADS];
-    intptr_t bad = 0;
-    void *result;
 
     extension = e;
     if (pthread_barrier_init(&together, NULL, THREADS) != 0)
         return 1;
     threads_start(thread, THREADS, uses_slots);
-    for (int t = 0; t < THREADS; t++)
-        bad += pthread_join(thread[t], &result) != 0 ? 1 : (intptr_t)result;
-    return bad != 0;
+    return threads_sum(thread, THREADS) != 0;
 }
 
 /* ---- threads that end ---- */
