@@ -94,7 +94,15 @@ TEST_UNUSED static void heap_cache_end(struct sgc_cache *cache)
             heap_test.open[i] = false;
 }
 
-/* A heap of at most `bytes` of address space; the calling thread gets a cache. */
+/* A heap that is so configured; the calling thread gets a cache. */
+TEST_UNUSED static void heap_start_with(const struct sgc_heap_config *config)
+{
+    if (!sgc_heap_init(config))
+        tap_bail("no heap of %zu bytes", config->reserve);
+    sgc_self = heap_cache();
+}
+
+/* Of at most `bytes` of address space. */
 TEST_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
 {
     struct sgc_heap_config config = {
@@ -102,9 +110,21 @@ TEST_UNUSED static void heap_start(size_t bytes, size_t limit, bool poison)
         .numa = heap_test.numa,
     };
 
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap of %zu bytes", bytes);
-    sgc_self = heap_cache();
+    heap_start_with(&config);
+}
+
+TEST_UNUSED static struct sgc_bin *heap_bin(struct sgc_cache *cache, size_t bytes, uint32_t kind)
+{
+    return &cache->bin[kind][sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE)];
+}
+
+/* Pages of the cache of which others have freed objects. */
+TEST_UNUSED static void heap_drain(struct sgc_cache *cache)
+{
+    sgc_lock(cache->lock, &cache->section);
+    while (sgc_cache_drain(cache))
+        continue;
+    sgc_unlock(cache->lock, &cache->section);
 }
 
 TEST_UNUSED static void *heap_small(struct sgc_cache *cache, size_t bytes, uint32_t kind)

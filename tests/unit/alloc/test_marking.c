@@ -21,11 +21,6 @@ static char *small(uint32_t kind)
     return heap_small(cache, BYTES, kind);
 }
 
-static struct sgc_bin *bin_of(struct sgc_cache *c, uint32_t kind)
-{
-    return &c->bin[kind][sgc_class_for(BYTES / SGC_GRANULE)];
-}
-
 static bool freed(struct sgc_cache *by, void *object)
 {
     return sgc_object_free(by, object) == SGC_FREE_DONE && !heap_allocated(object);
@@ -167,15 +162,10 @@ static void repair(struct sgc_cache *c)
     sgc_cache_repair(c);
 }
 
-static void end(struct sgc_cache *c)
-{
-    heap_cache_end(c);
-}
-
 static void test_claimed(void (*give_up)(struct sgc_cache *c), uint32_t kind, const char *name)
 {
     struct sgc_cache *c = heap_cache();
-    const struct sgc_bin *bin = bin_of(c, kind);
+    const struct sgc_bin *bin = heap_bin(c, BYTES, kind);
     char *a;
     int marked = 0;
 
@@ -187,7 +177,7 @@ static void test_claimed(void (*give_up)(struct sgc_cache *c), uint32_t kind, co
     give_up(c);
     tap_ok(marked > 10 && heap_marking_end() == (size_t)marked * BYTES && only(a, NULL),
            "%s: marked slots that were claimed and not handed out are not allocated after the flip", name);
-    if (give_up != end)
+    if (give_up != heap_cache_end)
         heap_cache_end(c);
     finish_with(a, NULL, name);
 }
@@ -325,7 +315,7 @@ int main(void)
     test_used_again();
     test_claimed(retire, KIND, "retired");
     test_claimed(repair, KIND, "repaired");
-    test_claimed(end, KIND, "ended");
-    test_claimed(end, SGC_KIND_UNCOLLECTABLE, "ended, uncollectable");
+    test_claimed(heap_cache_end, KIND, "ended");
+    test_claimed(heap_cache_end, SGC_KIND_UNCOLLECTABLE, "ended, uncollectable");
     return tap_all(test_caches, test_cancel, test_fork, test_check);
 }

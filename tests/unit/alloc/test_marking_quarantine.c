@@ -317,9 +317,8 @@ int main(void)
         .reserve = (size_t)16 * SGC_ARENA, .interior_pointers = true, .end_byte = true, .spare_pages = 40,
     };
 
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap");
-    cache = sgc_self = heap_cache();
+    heap_start_with(&config);
+    cache = sgc_self;
     self = &cache->section;
     return tap_all(test_pages, test_orphans, test_span_freed, test_spare, test_spares_kept, test_shrink, test_grow,
                    test_hands);

@@ -340,9 +340,7 @@ int main(void)
     pthread_t thread[MUTATORS];
     uint64_t random = 17;
 
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap");
-    sgc_self = heap_cache();
+    heap_start_with(&config);
     for (int i = 0; i < MUTATORS; i++)
         heap_cache();
     threads_start(thread, MUTATORS, mutate);

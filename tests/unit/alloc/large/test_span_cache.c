@@ -95,10 +95,7 @@ static void test_inbox(void)
     while (sgc_page_number((uintptr_t)span[spans++]) != dead_page && spans < N);
     tap_ok(kept_page != dead_page && sgc_aw_load(&owner->inbox) == dead_page && freed(span[spans - 1]) && kept() == 1,
            "a page in an inbox becomes a spare span");
-    sgc_lock(owner->lock, &owner->section);
-    while (sgc_cache_drain(owner))
-        continue;
-    sgc_unlock(owner->lock, &owner->section);
+    heap_drain(owner);
     tap_ok(sgc_a32_load(&sgc_heap.records[kept_page].queued) == 0, "what is behind it in the inbox is delivered");
     sgc_object_free(cache, small[0]);
     tap_ok(sgc_aw_load(&owner->inbox) == kept_page, "and the owner hears of it again");
@@ -280,7 +277,7 @@ static void *race(void *argument)
 static void test_race(void)
 {
     pthread_t thread[2];
-    intptr_t sum = 0;
+    intptr_t sum;
 
     pthread_barrier_init(&barrier, NULL, 3);
     for (int i = 0; i < 2; i++)
@@ -294,12 +291,7 @@ static void test_race(void)
         pthread_barrier_wait(&barrier);
         pthread_barrier_wait(&barrier);
     }
-    for (int i = 0; i < 2; i++) {
-        void *done;
-
-        pthread_join(thread[i], &done);
-        sum += (intptr_t)done;
-    }
+    sum = threads_sum(thread, 2);
     tap_ok(sum == RACES, "of two threads that free a span one succeeds (%d of %d)", (int)sum, (int)RACES);
     sgc_heap_check();
 }
@@ -371,9 +363,8 @@ int main(void)
         .reserve = (size_t)1 << 30, .interior_pointers = true, .end_byte = true, .spare_pages = MOST,
     };
 
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap");
-    cache = sgc_self = heap_cache();
+    heap_start_with(&config);
+    cache = sgc_self;
     self = &cache->section;
     heap_each(heap_empty, test_again);
     if (SGC_TRACES)

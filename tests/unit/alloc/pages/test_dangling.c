@@ -11,21 +11,18 @@
 
 enum { SMALL_BYTES = 48, SPAN_BYTES = 200000 };
 
-static bool noted(uintptr_t start, size_t bytes)
-{
-    return sgc_dangling_any(start, bytes);
-}
-
 static void test_granules(uintptr_t start)
 {
     sgc_dangling_end();
     sgc_dangling_note(sgc_granule_number(start));
-    tap_ok(sgc_dangling_begin() && !noted(start, SPAN_BYTES), "nothing is noted at first");
+    tap_ok(sgc_dangling_begin() && !sgc_dangling_any(start, SPAN_BYTES), "nothing is noted at first");
     sgc_dangling_note(sgc_granule_number(start + 1000 * SGC_GRANULE));
-    tap_ok(noted(start, SPAN_BYTES) && noted(start + 1000 * SGC_GRANULE, 1), "a granule that was noted is found");
-    tap_ok(!noted(start, 1000 * SGC_GRANULE) && !noted(start + 1001 * SGC_GRANULE, SGC_GRANULE), "its neighbours are not");
+    tap_ok(sgc_dangling_any(start, SPAN_BYTES) && sgc_dangling_any(start + 1000 * SGC_GRANULE, 1),
+           "a granule that was noted is found");
+    tap_ok(!sgc_dangling_any(start, 1000 * SGC_GRANULE) && !sgc_dangling_any(start + 1001 * SGC_GRANULE, SGC_GRANULE),
+           "its neighbours are not");
     sgc_dangling_note(sgc_aw_load(&sgc_heap.granules) + 1000000);
-    tap_ok(sgc_dangling_begin() && !noted(start, SPAN_BYTES),
+    tap_ok(sgc_dangling_begin() && !sgc_dangling_any(start, SPAN_BYTES),
            "a new beginning forgets it; what lies beyond the heap is no matter");
 }
 
@@ -39,7 +36,7 @@ static bool freed_is_noted(size_t bytes, bool marking)
     sgc_a32_store(&sgc_heap.marking, marking);
     sgc_cache_set_tag(sgc_self, sgc_self->tag);
     GC_free((void *)object);
-    found = noted(object, 1);
+    found = sgc_dangling_any(object, 1);
     sgc_a32_store(&sgc_heap.marking, false);
     sgc_cache_set_tag(sgc_self, sgc_self->tag);
     return found;

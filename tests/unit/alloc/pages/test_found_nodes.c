@@ -19,9 +19,7 @@ static void start(int nodes, enum sgc_numa numa)
     struct sgc_heap_config config = { .reserve = (size_t)1 << 30, .numa = numa };
 
     fake_nodes_begin(nodes);
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap");
-    sgc_self = heap_cache();
+    heap_start_with(&config);
     for (int node = 1; node < nodes; node++) {
         bool zero;
 

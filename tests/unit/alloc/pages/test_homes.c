@@ -23,9 +23,7 @@ static void start(int nodes, enum sgc_numa numa, size_t reserve)
 
     fake_nodes_begin(nodes);
     fake_nodes.here = nodes - 1;
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap");
-    sgc_self = heap_cache();
+    heap_start_with(&config);
     self = &sgc_self->section;
 }
 
@@ -53,11 +51,6 @@ static bool entry_bound(const void *table, size_t entry, uint32_t arena, int whe
     const char *first = (const char *)table + arena * entry;
 
     return fake_bound(first) == where && fake_bound(first + entry - 1) == where;
-}
-
-static bool heap_bound(uint32_t arena, int where)
-{
-    return entry_bound((const void *)sgc_heap.base, SGC_ARENA, arena, where);
 }
 
 static bool bits_bound(uint32_t arena, int where)
@@ -116,7 +109,8 @@ static int laid_out(void)
     for (uint32_t a = 0; a < sgc_pool.committed; a++) {
         int home = layout->homes ? sgc_heap.arenas[a].home : FAKE_INTERLEAVED;
 
-        if (sgc_arena_node(a) != (layout->homes ? home : -1) || !heap_bound(a, home))
+        if (sgc_arena_node(a) != (layout->homes ? home : -1) ||
+            !entry_bound((const void *)sgc_heap.base, SGC_ARENA, a, home))
             return 2;
         if (!bits_bound(a, layout->bits_at_home ? home : FAKE_INTERLEAVED) || !records_bound(a, FAKE_INTERLEAVED))
             return 3;

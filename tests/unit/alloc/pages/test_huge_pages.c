@@ -55,9 +55,7 @@ static void start(enum sgc_huge_pages wish)
 {
     struct sgc_heap_config config = { .reserve = (size_t)1 << 30, .huge_pages = wish };
 
-    if (!sgc_heap_init(&config))
-        tap_bail("no heap");
-    sgc_self = heap_cache();
+    heap_start_with(&config);
     self = &sgc_self->section;
 }
 

@@ -55,12 +55,7 @@ static bool has_contents(uint32_t page)
     return model.state[page] != CLEAN && model.state[page] < IN_USE;
 }
 
-static bool is_there(uint32_t page)
-{
-    return model.state[page] != NOT_THERE;
-}
-
-/* Free pages of the home in that state; of all homes: -1. */
+/* Pages of the home in that state; of all homes: -1. */
 static uint32_t count_state(int home, unsigned char state)
 {
     uint32_t n = 0;
@@ -76,15 +71,6 @@ static uint32_t count_contents(int home)
 
     for (uint32_t page = 1; page < model.committed * SGC_ARENA_PAGES; page++)
         n += has_contents(page) && (home < 0 || model.home[page / SGC_ARENA_PAGES] == home);
-    return n;
-}
-
-static uint32_t in_use(void)
-{
-    uint32_t n = 0;
-
-    for (uint32_t page = 1; page < model.committed * SGC_ARENA_PAGES; page++)
-        n += model.state[page] == IN_USE;
     return n;
 }
 
@@ -127,7 +113,7 @@ static uint32_t most_wealth(int near, bool far)
 
 static bool within_limit(void)
 {
-    return model.limit == 0 || in_use() + count_contents(-1) + 1 <= model.limit;
+    return model.limit == 0 || count_state(-1, IN_USE) + count_contents(-1) + 1 <= model.limit;
 }
 
 /* Letters: own, nobody's, of others, any, fresh; small: far. */
@@ -165,7 +151,7 @@ static char expected(uint32_t owner, int near)
         order = "AFf";
     else if (allowed)
         order = "SNFOnof";
-    if (model.limit != 0 && in_use() + 1 > model.limit)
+    if (model.limit != 0 && count_state(-1, IN_USE) + 1 > model.limit)
         return '-';
     for (; *order != '\0'; order++)
         if (is_there_any(*order, owner, near))
@@ -194,16 +180,12 @@ static bool fits(char letter, uint32_t page, uint32_t owner, int near)
 
 /* ---- requests ---- */
 
-static void hold(uint32_t first, uint32_t count, bool single)
-{
-    held[held_count++] = (struct held){ first, count, single };
-}
-
 static void took_one(const struct sgc_taken *taken, uint32_t owner, int near)
 {
     char letter = expected(owner, near);
 
-    if (!require(letter != '-' && taken->page != SGC_NO_PAGE && is_there(taken->page), "a page only where there is one"))
+    if (!require(letter != '-' && taken->page != SGC_NO_PAGE && model.state[taken->page] != NOT_THERE,
+                 "a page only where there is one"))
         return;
     require(fits(letter, taken->page, owner, near), "from where the page rule says");
     require(taken->zero == (model.state[taken->page] == CLEAN), "zero if it has no contents");
@@ -213,7 +195,7 @@ static void took_one(const struct sgc_taken *taken, uint32_t owner, int near)
     model.state[taken->page] = IN_USE;
     model.singles++;
     sgc_heap.records[taken->page].zero_from = rnd(4) != 0;
-    hold(taken->page, 1, true);
+    held[held_count++] = (struct held){ taken->page, 1, true };
 }
 
 static void take_singles(void)
@@ -268,7 +250,7 @@ static void take_run(void)
         model.state[page] = IN_USE;
     }
     require(zero == (clean == count), "zero if no page of it has contents");
-    hold(first, count, false);
+    held[held_count++] = (struct held){ first, count, false };
 }
 
 static void give(void)
@@ -325,11 +307,6 @@ static void decay(void)
     model.live = (uint32_t)sgc_live_pages_max();
 }
 
-static void expand(void)
-{
-    sgc_pool_expand(rnd(2 * SGC_ARENA_PAGES), NULL);        /* arenas are there when somebody needs them */
-}
-
 static void learn_live(void)
 {
     for (uint32_t i = rnd(40); i > 0; i--)
@@ -363,7 +340,7 @@ static void step(void)
     else if (what < 975)
         decay();
     else if (what < 980)
-        expand();
+        sgc_pool_expand(rnd(2 * SGC_ARENA_PAGES), NULL);    /* arenas are there when somebody needs them */
     else if (what < 999)
         learn_live();
     else
@@ -394,7 +371,8 @@ static void compare(void)
         listed += count_listed(home);
     }
     require(listed == sgc_free_list_total(), "the sum of those on lists");
-    require(sgc_aw_load(&sgc_pool.dirty) == count_contents(-1) && sgc_aw_load(&sgc_pool.in_use) == in_use(), "the sums");
+    require(sgc_aw_load(&sgc_pool.dirty) == count_contents(-1) && sgc_aw_load(&sgc_pool.in_use) == count_state(-1, IN_USE),
+            "the sums");
     require(sgc_aw_load(&sgc_pool.small) == model.singles, "single pages in use");
     require(sgc_aw_load(&sgc_pool.remote) == model.remote && sgc_aw_load(&sgc_pool.far) == model.far, "remote and far pages");
     for (int source = 0; source < SGC_SOURCES; source++)

@@ -97,14 +97,6 @@ static void test_own_frees(void)
            sgc_object_free(main_cache, theirs) == SGC_FREE_NOT_ALLOCATED, "but not that itself, a second time");
 }
 
-static void drain(struct sgc_cache *cache)
-{
-    sgc_lock(cache->lock, &cache->section);
-    while (sgc_cache_drain(cache))
-        ;
-    sgc_unlock(cache->lock, &cache->section);
-}
-
 /* The page of the first of that many new objects of the cache. */
 static uint32_t page_of_new(struct sgc_cache *cache, char **object, int count)
 {
@@ -121,9 +113,9 @@ static void test_told_once(void)
     uint32_t page = page_of_new(main_cache, object, 4);
 
     sgc_page_merge(page);
-    drain(main_cache);
+    heap_drain(main_cache);
     sgc_object_free(other, object[0]);
-    drain(main_cache);
+    heap_drain(main_cache);
     sgc_object_free(other, object[1]);
     tap_ok(sgc_a32_load(&sgc_heap.records[page].queued) == 0 && sgc_aw_load(&main_cache->inbox) == SGC_INBOX_EMPTY,
            "an owner that was told of a page is not told again");

@@ -10,11 +10,6 @@ enum { BYTES = 64, KIND = SGC_KIND_CONSERVATIVE, THREADS = 8, SIZES = 20 };
 
 static struct sgc_cache *cache_of[THREADS];
 
-static struct sgc_bin *bin_of(struct sgc_cache *cache, size_t bytes, uint32_t kind)
-{
-    return &cache->bin[kind][sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE)];
-}
-
 /* So many objects: how often that took the slow way. */
 static int refills(struct sgc_cache *cache, int n)
 {
@@ -67,7 +62,7 @@ static void test_shows_need(void)
     int first, second, few, after;
 
     first = refills(cache, 4 * SGC_PAGE / BYTES);
-    tap_ok(first > 1 && first <= 12 && owner_of(bin_of(cache, BYTES, KIND)->cur - BYTES) == cache->id,
+    tap_ok(first > 1 && first <= 12 && owner_of(heap_bin(cache, BYTES, KIND)->cur - BYTES) == cache->id,
            "who needs more gets pages of its own: 4 pages in %d slow ways", first);
     heap_collect(NULL, 0);
     second = refills(cache, 4 * SGC_PAGE / BYTES);
@@ -75,7 +70,7 @@ static void test_shows_need(void)
     for (int i = 0; i < 3; i++)
         heap_empty();
     few = refills(cache, 1);
-    tap_ok(few == 1 && bin_of(cache, BYTES, KIND)->end - bin_of(cache, BYTES, KIND)->cur <= 512,
+    tap_ok(few == 1 && heap_bin(cache, BYTES, KIND)->end - heap_bin(cache, BYTES, KIND)->cur <= 512,
            "who has not needed any for long begins anew");
     after = refills(cache, 4 * SGC_PAGE / BYTES);
     tap_ok(after <= 12, "and finds its speed again: %d slow ways", after);
@@ -159,7 +154,7 @@ static void test_frees(void)
         object[i] = heap_small(i % 2 == 0 ? a : b, BYTES, KIND);
     page = heap_page(object[0]);
     sgc_self = a;
-    tap_ok(sgc_object_free(a, bin_of(a, BYTES, KIND)->cur) == SGC_FREE_NOT_ALLOCATED,
+    tap_ok(sgc_object_free(a, heap_bin(a, BYTES, KIND)->cur) == SGC_FREE_NOT_ALLOCATED,
            "a claimed slot is no object of its thread's");
     tap_ok(sgc_object_free(a, object[0]) == SGC_FREE_DONE && sgc_object_free(b, object[2]) == SGC_FREE_DONE &&
            !heap_allocated(object[0]) && !heap_allocated(object[2]), "anybody frees there");
@@ -205,12 +200,8 @@ static void test_without_cycles(void)
  * on when these are looked through. */
 static void drain_all(void)
 {
-    for (int t = 0; t < THREADS; t++) {
-        sgc_lock(cache_of[t]->lock, &cache_of[t]->section);
-        while (sgc_cache_drain(cache_of[t]))
-            continue;
-        sgc_unlock(cache_of[t]->lock, &cache_of[t]->section);
-    }
+    for (int t = 0; t < THREADS; t++)
+        heap_drain(cache_of[t]);
 }
 
 /* A thread ends, another frees all that it has left, and asks for pages of another size. */
@@ -267,7 +258,7 @@ static void test_ends(void)
 {
     struct sgc_cache *cache = cache_of[3];
     char *object = heap_small(cache, BYTES, SGC_KIND_UNCOLLECTABLE);
-    size_t next = sgc_granule_number((uintptr_t)bin_of(cache, BYTES, SGC_KIND_UNCOLLECTABLE)->cur);
+    size_t next = sgc_granule_number((uintptr_t)heap_bin(cache, BYTES, SGC_KIND_UNCOLLECTABLE)->cur);
     bool claimed = sgc_alloc_bit(next) && !sgc_remote_bit(next);
 
     heap_small(cache_of[4], BYTES, SGC_KIND_UNCOLLECTABLE);
@@ -344,7 +335,7 @@ static void test_run_out(void)
     uint32_t cls = sgc_class_for(320 / SGC_GRANULE);
     struct sgc_cache *user = cache_of[0];
     void *object = fill(user, 320);
-    char *next = bin_of(user, 320, KIND)->cur;
+    char *next = heap_bin(user, 320, KIND)->cur;
 
     tap_ok(sgc_leave_others_have(cache_of[1], KIND, cls) && !sgc_leave_others_have(user, KIND, cls),
            "it is known who has pages");
@@ -352,7 +343,7 @@ static void test_run_out(void)
     sgc_leave_class(KIND, cls, &sgc_self->section);
     sgc_heap_check();
     tap_ok(owner_of(object) == SGC_ORPHANS && !sgc_alloc_bit(sgc_granule_number((uintptr_t)next)) &&
-           !sgc_bin_has_freed(bin_of(user, 320, KIND)), "a page in use is everybody's, with what was in hand");
+           !sgc_bin_has_freed(heap_bin(user, 320, KIND)), "a page in use is everybody's, with what was in hand");
     sgc_leave_class(KIND, cls, &sgc_self->section);
     heap_small(user, 320, KIND);
     sgc_heap_check();

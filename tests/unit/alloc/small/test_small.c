@@ -9,11 +9,6 @@
 
 static struct sgc_cache *cache;
 
-static struct sgc_bin *bin_of(size_t bytes, uint32_t kind)
-{
-    return &cache->bin[kind][sgc_class_for((bytes + SGC_GRANULE - 1) / SGC_GRANULE)];
-}
-
 static enum sgc_free_result free_it(void *object)
 {
     return heap_free_local(cache, object);
@@ -175,7 +170,7 @@ static size_t claimed_bits(const struct sgc_bin *bin)
 static void test_claims(void)
 {
     char *object = heap_small(cache, 16, SGC_KIND_CONSERVATIVE);
-    struct sgc_bin *bin = bin_of(16, SGC_KIND_CONSERVATIVE);
+    struct sgc_bin *bin = heap_bin(cache, 16, SGC_KIND_CONSERVATIVE);
     size_t left = (size_t)(bin->end - bin->cur) / 16;
 
     tap_ok(left > 10 && left * 16 <= 2 * SGC_CLAIM_BYTES, "a few kilobytes are claimed (%zu bytes left)", left * 16);
@@ -206,7 +201,7 @@ static void test_demand(void)
     size_t all, first, longest = 0;
 
     heap_small(cache, 1000, SGC_KIND_POINTER_FREE);
-    bin = bin_of(1000, SGC_KIND_POINTER_FREE);
+    bin = heap_bin(cache, 1000, SGC_KIND_POINTER_FREE);
     all = SGC_PAGE / bin->size * bin->size;
     first = (size_t)(bin->end - bin->cur) + bin->size;
     while (bin->taken < 4) {
@@ -225,12 +220,12 @@ static void test_demand(void)
 /* By a jump, when the run was used up and its end was forgotten. */
 static void test_claim_left(void)
 {
-    const struct sgc_bin *bin = bin_of(64, SGC_KIND_CONSERVATIVE);
+    const struct sgc_bin *bin = heap_bin(cache, 64, SGC_KIND_CONSERVATIVE);
     char *last = heap_small(cache, 64, SGC_KIND_CONSERVATIVE), *next;
 
     while (bin->cur != bin->end)
         last = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
-    bin_of(64, SGC_KIND_CONSERVATIVE)->end = NULL;
+    heap_bin(cache, 64, SGC_KIND_CONSERVATIVE)->end = NULL;
     next = heap_small(cache, 64, SGC_KIND_CONSERVATIVE);
     tap_ok(next != NULL && next > last && bin->cur == next + 64, "after a claim that was left half way the next one goes on");
 }
@@ -265,7 +260,7 @@ static void test_free(void)
            "last in, first out");
     tap_ok(freed_bytes() == before, "who gets a freed slot gets what was counted");
     char *first, *last;
-    tap_ok(at_hand(bin_of(100, SGC_KIND_CONSERVATIVE), &first, &last) && free_it(first) == SGC_FREE_NOT_ALLOCATED &&
+    tap_ok(at_hand(heap_bin(cache, 100, SGC_KIND_CONSERVATIVE), &first, &last) && free_it(first) == SGC_FREE_NOT_ALLOCATED &&
            free_it(last) == SGC_FREE_NOT_ALLOCATED, "a slot claimed but not handed out is refused");
     char *page = (char *)sgc_round_down((uintptr_t)a, SGC_PAGE);
     uint32_t per_page = sgc_size_classes.of[sgc_class_for(7)].per_page;
@@ -291,7 +286,7 @@ static void test_free_many(void)
 {
     enum { N = SGC_TRACES ? 1000 : SGC_BOUND_BYTES / 128 / 2 };
     static char *objects[N];
-    const struct sgc_bin *bin = bin_of(128, SGC_KIND_CONSERVATIVE);
+    const struct sgc_bin *bin = heap_bin(cache, 128, SGC_KIND_CONSERVATIVE);
     uint32_t before;
     int wrong = 0;
 
@@ -315,7 +310,7 @@ static void test_retire_freed(void)
 
     free_it(object);
     heap_retire();
-    tap_ok(!sgc_bin_has_freed(bin_of(500, SGC_KIND_CONSERVATIVE)) && !heap_allocated(object),
+    tap_ok(!sgc_bin_has_freed(heap_bin(cache, 500, SGC_KIND_CONSERVATIVE)) && !heap_allocated(object),
            "retired caches forget freed slots, which stay free");
     heap_collect(NULL, 0);
     tap_ok(heap_small(cache, 500, SGC_KIND_CONSERVATIVE) != NULL, "and are found by the next sweep");
