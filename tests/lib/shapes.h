@@ -30,6 +30,21 @@ static void shape_edge(struct shape *s, uint32_t from, uint32_t to)
     s->to[s->edges++] = to;
 }
 
+static void shape_root(struct shape *s, uint32_t object)
+{
+    s->root[s->roots++] = object;
+}
+
+/* So many objects of so many bytes each, which nothing leads to yet. */
+static struct shape shape_objects(uint32_t objects, uint32_t bytes, uint64_t edges, uint32_t roots)
+{
+    struct shape s = shape_make(objects, edges, roots);
+
+    while (s.objects < objects)
+        s.bytes[s.objects++] = bytes;
+    return s;
+}
+
 /* The graph; the arrays are given back. */
 static struct sgc_graph shape_graph(struct shape *s)
 {
@@ -38,6 +53,8 @@ static struct sgc_graph shape_graph(struct shape *s)
 
     if (!sgc_graph_make(&graph, &arrays))
         tap_bail("no memory for the graph of a test");
+    if (sgc_graph_check(&graph) != NULL)
+        tap_bail("the graph is wrong: %s", sgc_graph_check(&graph));
     free(s->bytes);
     free(s->from);
     free(s->to);
@@ -46,44 +63,37 @@ static struct sgc_graph shape_graph(struct shape *s)
 }
 
 /* One object after the other. */
-TEST_UNUSED static struct sgc_graph shape_list(uint32_t cells)
+TEST_UNUSED static struct sgc_graph shape_list(uint32_t cells, uint32_t bytes)
 {
-    struct shape s = shape_make(cells, cells, 1);
+    struct shape s = shape_objects(cells, bytes, cells, 1);
 
-    for (s.objects = 0; s.objects < cells; s.objects++) {
-        s.bytes[s.objects] = 32;
-        if (s.objects + 1 < cells)
-            shape_edge(&s, s.objects, s.objects + 1);
-    }
-    s.root[s.roots++] = 0;
+    for (uint32_t i = 0; i + 1 < cells; i++)
+        shape_edge(&s, i, i + 1);
+    shape_root(&s, 0);
     return shape_graph(&s);
 }
 
-/* A large object, the first, that leads to all others.  Its size is a whole number of OS pages. */
-TEST_UNUSED static struct sgc_graph shape_array(uint32_t leaves, uint32_t leaf_bytes)
+/* An object of `bytes`, the first, that leads to all others.  The simulator wants a large one in whole OS pages. */
+TEST_UNUSED static struct sgc_graph shape_array(uint32_t bytes, uint32_t leaves, uint32_t leaf_bytes)
 {
-    struct shape s = shape_make(leaves + 1, leaves, 1);
+    struct shape s = shape_objects(leaves + 1, leaf_bytes, leaves, 1);
 
-    s.bytes[0] = leaves * 8 < 65536 ? 65536 : (leaves * 8 + 4095) / 4096 * 4096;
-    for (s.objects = 1; s.objects <= leaves; s.objects++) {
-        s.bytes[s.objects] = leaf_bytes;
-        shape_edge(&s, 0, s.objects);
-    }
-    s.root[s.roots++] = 0;
+    s.bytes[0] = bytes;
+    for (uint32_t i = 1; i <= leaves; i++)
+        shape_edge(&s, 0, i);
+    shape_root(&s, 0);
     return shape_graph(&s);
 }
 
 /* A complete tree, in breadth-first order. */
-TEST_UNUSED static struct sgc_graph shape_tree(uint32_t objects, uint32_t arity)
+TEST_UNUSED static struct sgc_graph shape_tree(uint32_t objects, uint32_t arity, uint32_t bytes)
 {
-    struct shape s = shape_make(objects, objects, 1);
+    struct shape s = shape_objects(objects, bytes, objects, 1);
 
-    for (s.objects = 0; s.objects < objects; s.objects++) {
-        s.bytes[s.objects] = 48;
-        for (uint32_t child = 1; child <= arity && s.objects * arity + child < objects; child++)
-            shape_edge(&s, s.objects, s.objects * arity + child);
-    }
-    s.root[s.roots++] = 0;
+    for (uint32_t i = 0; i < objects; i++)
+        for (uint32_t child = i * arity + 1; child <= i * arity + arity && child < objects; child++)
+            shape_edge(&s, i, child);
+    shape_root(&s, 0);
     return shape_graph(&s);
 }
 

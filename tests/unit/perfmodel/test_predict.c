@@ -272,10 +272,10 @@ static void test_shapes(void)
     machine.placement = SGC_PLACED_INTERLEAVED;
     for (int far = SGC_NEAR; far <= SGC_FAR; far++)
         machine.latency_ns[SGC_MISS_READ][far] = machine.latency_ns[SGC_MISS_RMW][far] = 100;
-    make_tree(&graph, 16);
+    graph = shape_tree((1 << 16) - 1, 2, OBJECT_BYTES);
     value = speedup(&graph, 8);
     tap_ok(value > 7, "a tree on 8 processors and 4 nodes is marked more than 7 times as fast");
-    make_chain(&graph, 60000);
+    graph = shape_list(60000, OBJECT_BYTES);
     machine.latency_ns[SGC_MISS_READ][SGC_NEAR] = machine.latency_ns[SGC_MISS_READ][SGC_FAR] = 0.1;
     machine.latency_ns[SGC_MISS_RMW][SGC_NEAR] = machine.latency_ns[SGC_MISS_RMW][SGC_FAR] = 0.1;
     machine.occupancy_ns[SGC_MISS_READ] = machine.occupancy_ns[SGC_MISS_RMW] = 0.01;

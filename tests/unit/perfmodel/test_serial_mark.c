@@ -38,20 +38,17 @@ static void note(TEST_UNUSED void *arg, const struct sgc_access *access)
 /* Objects of 128 bytes, so that each has a byte of mark bits of its own. */
 static void test_order(void)
 {
-    struct drawing d;
+    struct shape s = shape_objects(6, 128, 6, 2);
 
-    draw_begin(&d, 6, 6);
-    for (uint32_t i = 0; i < 6; i++)
-        d.bytes[i] = 128;
-    draw_edge(&d, 0, 1);
-    draw_edge(&d, 0, 2);
-    draw_edge(&d, 1, 3);
-    draw_edge(&d, 2, 4);
-    draw_edge(&d, 2, 1);
-    draw_edge(&d, 4, 0);
-    draw_root(&d, 0);
-    draw_root(&d, 5);
-    draw_end(&d, &graph);
+    shape_edge(&s, 0, 1);
+    shape_edge(&s, 0, 2);
+    shape_edge(&s, 1, 3);
+    shape_edge(&s, 2, 4);
+    shape_edge(&s, 2, 1);
+    shape_edge(&s, 4, 0);
+    shape_root(&s, 0);
+    shape_root(&s, 5);
+    graph = shape_graph(&s);
     last_read = SGC_GRAPH_NONE;
     sgc_serial_mark(&homes, 0, note, NULL);
     if (!tap_ok(strcmp(order, "M0 M5 r5 r0 M1 M2 r2 M4 s1 r4 s0 r1 M3 r3 ") == 0,
@@ -104,11 +101,11 @@ static void test_once(void)
 {
     struct counts c;
 
-    make_tree(&graph, 10);
+    graph = shape_tree((1 << 10) - 1, 2, OBJECT_BYTES);
     c = counted(0);
     tap_ok(c.marks == 1023 && c.words == 1023 * 8 && c.seen == 0, "tree: each object is marked once, and its words read once");
     sgc_graph_release(&graph);
-    make_star(&graph, 5000);
+    graph = shape_star(5000);
     c = counted(256);
     tap_ok(c.marks == 5001 && c.words == 5000 + 5000 * 8, "star: the same in pieces");
     sgc_graph_release(&graph);
@@ -120,7 +117,7 @@ static void test_first_touch(void)
 {
     struct counts c;
 
-    make_tree(&graph, 12);
+    graph = shape_tree((1 << 12) - 1, 2, OBJECT_BYTES);
     for (uint32_t page = 0; page < graph.pages; page++)
         graph.page[page].home = (uint16_t)(page % 2 == 0 ? 3 : 8); /* the third thread and the eighth */
     homes.balanced = false;
@@ -129,7 +126,7 @@ static void test_first_touch(void)
            "pages are on the nodes of the threads that touched them first");
     tap_ok(c.marks_on_node[1] * 8 == c.on_node[1] && c.marks_on_node[3] * 8 == c.on_node[3], "and their mark bits with them");
     sgc_graph_release(&graph);
-    make_star(&graph, 100000);
+    graph = shape_star(100000);
     homes.balanced = true;
     c = counted(0);
     tap_ok(c.on_node[0] == c.words && c.marks_on_node[1] > 10000 && c.marks_on_node[3] > 10000,
@@ -142,7 +139,7 @@ static void test_interleaved(void)
     struct counts c;
 
     machine.placement = SGC_PLACED_INTERLEAVED;
-    make_star(&graph, 100000);
+    graph = shape_star(100000);
     c = counted(0);
     for (int i = 0; i < 4; i++)
         tap_ok(c.on_node[i] > c.words / 4 - c.words / 100 && c.on_node[i] < c.words / 4 + c.words / 100,
@@ -157,7 +154,7 @@ static void test_nodes(void)
     int16_t node[16];
     struct counts c;
 
-    make_star(&graph, 100000); /* 7 MB: two arenas */
+    graph = shape_star(100000); /* 7 MB: two arenas */
     for (int i = 0; i < 16; i++)
         node[i] = (int16_t)(i == 0 ? 2 : -1);
     graph.nodes = 3;

@@ -178,19 +178,19 @@ static void gains_where_there_is_something_to_gain(void)
 {
     double array, list, alone;
 
-    restore(shape_array(1 << 20, 16), 64);
+    restore(shape_array(8 << 20, 1 << 20, 16), 64);
     alone = (double)run("sgc", 1, &ideal).ps;
     for (uint32_t markers = 16; markers <= 64; markers *= 4) {
         array = alone / (double)run("sgc", markers, &ideal).ps;
         tap_ok(array >= 0.9 * markers && array <= 1.02 * markers, "an array: %u markers are %.1f times as fast", markers,
                array);
     }
-    restore(shape_array(200000, 16), 64);
+    restore(shape_array(391 * 4096, 200000, 16), 64);
     array = gain("endo-opt", 16, &ideal);
     tap_ok(array >= 0.9 * 16 && array < 16.5, "an array, the marker of the thesis: 16 are %.1f times as fast", array);
     array = gain("endo-simple", 64, &ideal);
     tap_ok(array <= 1.1, "who does not share gains nothing: %.2f", array);
-    restore(shape_list(20000), 64);
+    restore(shape_list(20000, 32), 64);
     list = gain("sgc", 64, &ideal);
     tap_ok(list <= 1.05, "a list: 64 markers are %.2f times as fast", list);
     list = gain("endo-opt", 16, &ideal);
@@ -203,7 +203,7 @@ static void contention_costs(void)
     struct sgc_sim_result with, without;
     int slower = 0;
 
-    restore(shape_tree(30000, 3), 64);
+    restore(shape_tree(30000, 3, 48), 64);
     for (unsigned p = 0; p < 2; p++) {
         options.preset = p == 0 ? "endo-opt" : "sgc";
         options.no_contention = false;

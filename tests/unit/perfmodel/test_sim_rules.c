@@ -45,7 +45,7 @@ int main(void)
     if (TEST_SANITIZED)
         tap_skip_all("stacks that are changed and left behind confuse a sanitizer");
     tap_plan(6);
-    graph = shape_tree(20000, 3);
+    graph = shape_tree(20000, 3, 48);
     if (sgc_sim_restore(&graph, 16, &heap) != NULL)
         tap_bail("the graph of the test cannot be restored");
     for (int i = 0; i < 2; i++) {

@@ -21,7 +21,7 @@ static void measure(uint32_t split_bytes)
 
 static void test_chain(void)
 {
-    make_chain(&graph, 1000);
+    graph = shape_list(1000, OBJECT_BYTES);
     measure(256);
     tap_ok(near(work.work_ns, 1000 * OBJECT_NS + 999 * EDGE_NS), "chain: the work is that of all objects and edges");
     tap_ok(near(work.depth_ns, work.work_ns), "and so is the depth");
@@ -31,7 +31,7 @@ static void test_chain(void)
 
 static void test_tree(void)
 {
-    make_tree(&graph, 12);
+    graph = shape_tree((1 << 12) - 1, 2, OBJECT_BYTES);
     measure(256);
     tap_ok(near(work.work_ns, 4095 * OBJECT_NS + 4094 * EDGE_NS), "tree: the work is that of all objects and edges");
     tap_ok(near(work.depth_ns, 11 * (OBJECT_NS + 2 * EDGE_NS) + OBJECT_NS), "the depth is a way from the root to a leaf");
@@ -41,10 +41,10 @@ static void test_tree(void)
 /* 2^k pieces of 32 words: 2^(k+1) - 1 turns at the stack in all, and k + 1 on the way to each. */
 static void test_star(void)
 {
-    make_star(&graph, 4096);
+    graph = shape_star(4096);
     measure(0);
     tap_ok(near(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + OBJECT_NS), "star: the array as a whole, then a point");
-    make_star(&graph, 4096);
+    graph = shape_star(4096);
     measure(256);
     tap_ok(near(work.depth_ns, 10 + 1 + 8 * 2 + 32 * (1 + EDGE_NS) + OBJECT_NS),
            "in pieces: seven halvings, then one piece and a point");
@@ -54,7 +54,7 @@ static void test_star(void)
 
 static void make_pushed_star(void)
 {
-    make_star(&graph, 4096);
+    graph = shape_star(4096);
     for (uint64_t e = 0; e < graph.edges; e++)
         graph.edge[e].word = SGC_GRAPH_NO_WORD;
 }
@@ -72,7 +72,7 @@ static void test_procedure(void)
     tap_ok(near(work.work_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + 4096.0 * OBJECT_NS) &&
                near(work.depth_ns, 10 + 1 + 2 + 4096 * (1 + 7) + 100 + OBJECT_NS),
            "and has its own costs, a call and each pointer that it pushes");
-    make_star(&graph, 4096);
+    graph = shape_star(4096);
     measure(0);
     tap_ok(near(work.work_ns, 10 + 1 + 2 + 4096 * (1 + EDGE_NS) + 4096.0 * OBJECT_NS), "which others do not have");
     machine = plain_machine;
@@ -81,16 +81,15 @@ static void test_procedure(void)
 /* 0 leads to a chain of ten and, beside it, straight to its end. */
 static void test_shortest(void)
 {
-    struct drawing d;
+    struct shape s = shape_objects(12, OBJECT_BYTES, 12, 2);
 
-    draw_begin(&d, 12, 12);
-    draw_edge(&d, 0, 1);
-    draw_edge(&d, 0, 10);
+    shape_edge(&s, 0, 1);
+    shape_edge(&s, 0, 10);
     for (uint32_t i = 1; i < 10; i++)
-        draw_edge(&d, i, i + 1);
-    draw_edge(&d, 10, 11);
-    draw_root(&d, 0);
-    draw_end(&d, &graph);
+        shape_edge(&s, i, i + 1);
+    shape_edge(&s, 10, 11);
+    shape_root(&s, 0);
+    graph = shape_graph(&s);
     measure(256);
     tap_ok(near(work.depth_ns, (OBJECT_NS + 2 * EDGE_NS) + 9 * (OBJECT_NS + EDGE_NS)),
            "the end of a chain is reached by the straight way: what is deepest is its last but one");
@@ -98,16 +97,15 @@ static void test_shortest(void)
 
 static void test_unreached(void)
 {
-    struct drawing d;
+    struct shape s = shape_objects(4, OBJECT_BYTES, 4, 2);
 
-    draw_begin(&d, 4, 4);
-    draw_edge(&d, 0, 1);
-    draw_edge(&d, 1, 0);
-    draw_edge(&d, 2, 0);
-    draw_edge(&d, 2, 3);
-    draw_root(&d, 0);
-    draw_root(&d, 0);
-    draw_end(&d, &graph);
+    shape_edge(&s, 0, 1);
+    shape_edge(&s, 1, 0);
+    shape_edge(&s, 2, 0);
+    shape_edge(&s, 2, 3);
+    shape_root(&s, 0);
+    shape_root(&s, 0);
+    graph = shape_graph(&s);
     measure(256);
     tap_ok(work.objects == 2 && work.edges == 2 && near(work.work_ns, 2 * OBJECT_NS + 2 * EDGE_NS),
            "what no root leads to is no work, and nothing is marked twice");
@@ -121,7 +119,7 @@ static struct sgc_object_cost cost_of(uint64_t bytes, bool has_words, uint32_t s
 
 static void test_pointer_free(void)
 {
-    make_chain(&graph, 1);
+    graph = shape_list(1, OBJECT_BYTES);
     graph.kind[1].scan = SGC_GRAPH_SCAN_NOTHING;
     measure(256);
     tap_ok(work.objects == 1 && work.words == 0 && work.pieces == 0 && near(work.work_ns, 11),
