@@ -22,7 +22,8 @@ static bool all_right(void)
 /* ---- what happens to a thread ---- */
 
 struct trial {
-    void (*fn)(void);
+    void *(*fn)(void *);
+    bool blocks;                /* it is called by GC_do_blocking */
     bool joins;                 /* something is kept of the thread */
     sgc_a32_t inside;
     struct layer_record record;
@@ -35,8 +36,7 @@ static void *run_trial(void *unused)
     sgc_mutator_register(0);
     if (trial->joins)
         layer_join(&trial->record);
-    trial->fn();
-    return unused;
+    return trial->blocks ? GC_do_blocking(trial->fn, unused) : trial->fn(unused);
 }
 
 static bool logged(const char *wanted)
@@ -49,9 +49,9 @@ static bool logged(const char *wanted)
 }
 
 /* The thread may have to be cancelled when it is inside. */
-static void check_trial(void (*fn)(void), bool joins, bool cancelled, const char *wanted, const char *name)
+static void check_trial(void *(*fn)(void *), bool blocks, bool joins, bool cancelled, const char *wanted, const char *name)
 {
-    struct trial t = { .fn = fn, .joins = joins };
+    struct trial t = { .fn = fn, .blocks = blocks, .joins = joins };
     pthread_t thread;
 
     trial = &t;
@@ -67,33 +67,14 @@ static void *do_nothing(void *arg)
     return arg;
 }
 
-static void end_at_once(void)
-{
-}
-
-static void block(void)
-{
-    GC_do_blocking(do_nothing, NULL);
-}
-
 static void *block_again(void *arg)
 {
     return GC_do_blocking(do_nothing, arg);
 }
 
-static void block_in_block(void)
-{
-    GC_do_blocking(block_again, NULL);
-}
-
 static void *come_out(void *arg)
 {
     return GC_call_with_gc_active(do_nothing, arg);
-}
-
-static void come_out_of_block(void)
-{
-    GC_do_blocking(come_out, NULL);
 }
 
 static void *join_other(void *arg)
@@ -105,11 +86,6 @@ static void *join_other(void *arg)
     return arg;
 }
 
-static void join(void)
-{
-    join_other(NULL);
-}
-
 static void *wait_for_cancel(void *arg)
 {
     sgc_a32_store_rel(&trial->inside, 1);
@@ -118,68 +94,50 @@ static void *wait_for_cancel(void *arg)
     return arg;
 }
 
-static void be_cancelled(void)
-{
-    GC_do_blocking(wait_for_cancel, NULL);
-}
-
 static void *end_inside(void *arg)
 {
     pthread_exit(arg);
 }
 
-static void end_in_block(void)
-{
-    GC_do_blocking(end_inside, NULL);
-}
-
-static void collect(void)
+static void *collect(void *arg)
 {
     white_collect();
     GC_gcollect();
+    return arg;
 }
 
-static void unregister(void)
+static void *unregister(void *arg)
 {
     GC_unregister_my_thread();
     layer_expect(sgc_self == NULL);
+    return arg;
 }
 
 static void check_blocking(void)
 {
-    check_trial(end_at_once, true, false, "o", "a thread's end is told");
-    check_trial(unregister, true, false, "o", "or that of its registration, once");
-    check_trial(block, true, false, "bao", "GC_do_blocking is told on both sides");
-    check_trial(block_in_block, true, false, "bao", "once, if there is one in another");
-    check_trial(come_out_of_block, true, false, "babao", "so is GC_call_with_gc_active");
-    check_trial(join, true, false, "bao", "and GC_pthread_join");
-    check_trial(be_cancelled, true, true, "bao", "a thread that is cancelled inside leaves the region, and ends");
-    check_trial(end_in_block, true, false, "bao", "so does one that ends there");
-    check_trial(collect, true, false, "o", "our own waits are not told");
-    check_trial(block, false, false, "", "nothing is told of threads of which nothing is kept");
+    check_trial(do_nothing, false, true, false, "o", "a thread's end is told");
+    check_trial(unregister, false, true, false, "o", "or that of its registration, once");
+    check_trial(do_nothing, true, true, false, "bao", "GC_do_blocking is told on both sides");
+    check_trial(block_again, true, true, false, "bao", "once, if there is one in another");
+    check_trial(come_out, true, true, false, "babao", "so is GC_call_with_gc_active");
+    check_trial(join_other, false, true, false, "bao", "and GC_pthread_join");
+    check_trial(wait_for_cancel, true, true, true, "bao", "a thread that is cancelled inside leaves the region, and ends");
+    check_trial(end_inside, true, true, false, "bao", "so does one that ends there");
+    check_trial(collect, false, true, false, "o", "our own waits are not told");
+    check_trial(do_nothing, true, false, false, "", "nothing is told of threads of which nothing is kept");
 }
 
 /* ---- threads that vanish ---- */
 
-static void vanish(void)
+static void *vanish(void *arg)
 {
     syscall(SYS_exit, 0);
-}
-
-static void *vanish_inside(void *arg)
-{
-    vanish();
     return arg;
 }
 
-static void vanish_in_block(void)
+static void check_vanishing(bool blocks, const char *wanted, const char *name)
 {
-    GC_do_blocking(vanish_inside, NULL);
-}
-
-static void check_vanishing(void (*fn)(void), const char *wanted, const char *name)
-{
-    struct trial t = { .fn = fn, .joins = true };
+    struct trial t = { .fn = vanish, .blocks = blocks, .joins = true };
     bool unused = true;
 
     trial = &t;
@@ -359,8 +317,8 @@ int main(void)
     if (TEST_SANITIZED) {
         tap_skip("a sanitizer must see how threads end");
     } else {
-        check_vanishing(vanish, "v", "that a thread has vanished is told by who finds it, and its record is free");
-        check_vanishing(vanish_in_block, "bv", "so is one that was blocked");
+        check_vanishing(false, "v", "that a thread has vanished is told by who finds it, and its record is free");
+        check_vanishing(true, "bv", "so is one that was blocked");
     }
     return tap_all(check_keeping, check_forks);
 }
