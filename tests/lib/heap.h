@@ -234,8 +234,8 @@ TEST_UNUSED static void heap_mark_by(struct sgc_team *team, uint32_t want, const
 {
     sgc_clear_finish();
     sgc_team_begin(team, want);
-    sgc_mark_roots(heap_marker(), roots, (const char *)roots + words * sizeof(uintptr_t));
-    sgc_mark_uncollectable(heap_marker());
+    sgc_mark_roots(sgc_team_first(team), roots, (const char *)roots + words * sizeof(uintptr_t));
+    sgc_mark_uncollectable(sgc_team_first(team));
     if (!sgc_team_mark(team, NULL) || !sgc_team_rescan(team, NULL))
         tap_bail("a mark gave up though nobody asked it to");
     sgc_team_check(team);
@@ -383,6 +383,20 @@ TEST_UNUSED static uintptr_t heap_tree(int depth)
         inner[1] = heap_tree(depth - 1);
     }
     return (uintptr_t)inner;
+}
+
+/* One after the other. */
+TEST_UNUSED static uintptr_t heap_list(int cells)
+{
+    uintptr_t first = 0;
+
+    for (int i = 0; i < cells; i++) {
+        uintptr_t *cell = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
+
+        cell[0] = first;
+        first = (uintptr_t)cell;
+    }
+    return first;
 }
 
 /* An array of objects that point at it: plenty to steal. */

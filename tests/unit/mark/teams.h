@@ -70,4 +70,32 @@ static int wrong_marks(const struct sgc_team *team)
     return differences(totals.objects, totals.bytes, totals.pointer_free);
 }
 
+/* The mark is given up, and its marks are forgotten. */
+TEST_UNUSED static void drop_mark(struct sgc_team *team)
+{
+    sgc_team_abandon(team);
+    sgc_team_check(team);
+    heap_unmark();
+}
+
+/* ---- stopping ---- */
+
+struct stops {
+    const struct sgc_team *team;
+    int every;                  /* yes each so many times that it is asked; 0: never */
+    bool others;                /* yes when somebody else is inside */
+    int asked, said;
+};
+
+TEST_UNUSED static bool stop(void *raw)
+{
+    struct stops *s = raw;
+    bool yes = s->others ? (sgc_a32_load(&s->team->state) & ~(UINT32_C(3) << 30)) != 0
+                         : s->every != 0 && (s->asked + 1) % s->every == 0;
+
+    s->asked++;
+    s->said += yes;
+    return yes;
+}
+
 #endif

@@ -211,22 +211,10 @@ static void test_giving_up(struct sgc_team *team)
 /* A list, which nobody can share; and a team whose helper keeps what it is dealt. */
 enum { LIST = 300000 };
 
-static uintptr_t *make_list(void)
-{
-    uintptr_t *first = NULL;
-
-    for (int i = 0; i < LIST; i++) {
-        uintptr_t *cell = heap_alloc(sgc_self, 6 * sizeof *cell, SGC_KIND_CONSERVATIVE);
-        cell[0] = (uintptr_t)first;
-        first = cell;
-    }
-    return first;
-}
-
 static void test_asked_while_idle(void)
 {
     struct sgc_team_config config = config_of(&variants[0]);
-    uintptr_t *nothing = NULL, *top = make_list();
+    uintptr_t nothing = 0, top = heap_list(LIST);
     struct sgc_team *team;
     int gave_up = 0;
 

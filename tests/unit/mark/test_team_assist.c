@@ -56,26 +56,6 @@ static void make_teams(void)
     }
 }
 
-/* ---- stopping ---- */
-
-struct stops {
-    const struct sgc_team *team;
-    int every;                  /* yes each so many times that it is asked; 0: never */
-    bool others;                /* yes when somebody else is inside */
-    int asked, said;
-};
-
-static bool stop(void *raw)
-{
-    struct stops *s = raw;
-    bool inside = (sgc_a32_load(&s->team->state) & ~(UINT32_C(3) << 30)) != 0;
-    bool yes = s->others ? inside : s->every != 0 && (s->asked + 1) % s->every == 0;
-
-    s->asked++;
-    s->said += yes;
-    return yes;
-}
-
 /* ---- a mark ---- */
 
 /* Nobody is inside, nobody but marker 0 has work, and its marks are plain. */
@@ -107,40 +87,26 @@ static int go_on_to_the_end(struct sgc_team *team, struct stops *stops)
     return wrong;
 }
 
-/* Counts the stolen pieces, too, which are work that others than marker 0 have done, or have had. */
-static int mark_graph(struct sgc_team *team, struct stops *stops, size_t *stolen)
-{
-    int wrong;
-
-    stops->team = team;
-    begin(team, roots, ROOTS);
-    wrong = go_on_to_the_end(team, stops);
-    *stolen += totals_of(team).stolen;
-    wrong += wrong_marks(team);
-    sgc_team_abandon(team);
-    sgc_team_check(team);
-    heap_unmark();
-    return wrong;
-}
-
 static uintptr_t top;
 
-static int mark_top(struct sgc_team *team, struct stops *stops, size_t objects, size_t *stolen)
+/* From `top`, which leads to so many objects, or, if there are none, from the roots of the graph.  Counts the stolen pieces,
+ * too, which are work that others than marker 0 have done, or have had. */
+static int mark(struct sgc_team *team, struct stops *stops, size_t objects, size_t *stolen)
 {
+    bool graph = objects == 0;
     struct sgc_team_totals t;
     int wrong;
 
     stops->team = team;
-    begin(team, &top, 1);
+    begin(team, graph ? roots : &top, graph ? ROOTS : 1);
     wrong = go_on_to_the_end(team, stops);
     t = totals_of(team);
     *stolen += t.stolen;
-    wrong += t.objects != objects;
-    if (t.objects != objects)
-        tap_diag("%zu objects of %zu", t.objects, objects);
-    sgc_team_abandon(team);
-    sgc_team_check(team);
-    heap_unmark();
+    if (graph)
+        wrong += wrong_marks(team);
+    else if (t.objects != objects)
+        tap_diag("%zu objects of %zu", t.objects, objects), wrong++;
+    drop_mark(team);
     return wrong;
 }
 
@@ -178,7 +144,7 @@ static void test_graphs(void)
         for (int i = 0; i < EVERIES; i++) {
             struct stops stops = { .every = everies[i] };
 
-            wrong += mark_graph(&team_of[sort], &stops, &stolen);
+            wrong += mark(&team_of[sort], &stops, 0, &stolen);
             said += stops.said;
         }
         tap_ok(wrong == 0 && said > 0, "a graph, %s: the same marks and totals (%d wrong; out %d times, %zu pieces stolen)",
@@ -198,7 +164,7 @@ static void test_shape(const char *name, size_t objects, bool others)
             struct stops stops = { .every = everies[i % EVERIES], .others = others };
 
             before = stolen;
-            wrong += mark_top(&team_of[sort], &stops, objects, &stolen);
+            wrong += mark(&team_of[sort], &stops, objects, &stolen);
             said += stops.said;
             helped += stolen != before && (stops.said != 0 || others);
         }
@@ -265,8 +231,7 @@ static void test_twice(struct sgc_team *team, struct sgc_marker *helper)
     sgc_team_program_stopped(team);
     wrong += !sgc_team_go_on_flagged(team, NULL, NULL) + (totals_of(team).objects != ((size_t)2 << DEPTH) - 1);
     tap_ok(wrong == 0, "what it had stolen is marked in the end (%d wrong)", wrong);
-    sgc_team_abandon(team);
-    heap_unmark();
+    drop_mark(team);
 }
 
 /* ---- helpers that come late ---- */
@@ -285,13 +250,13 @@ static void test_late(void)
     make_team(&late, &(struct sort){ "late", HELPERS + 1, 16 << 20, false, false });
     for (int i = 0; i < HELPERS; i++)
         m[i] = make_helper(&late);
-    wrong += mark_top(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
+    wrong += mark(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
     tap_ok(wrong == 0 && stolen == 0, "nobody waits for helpers that do not come (%d wrong)", wrong);
     test_twice(&late, m[0]);
     for (int i = 0; i < HELPERS; i++)
         thread_start(serve, m[i]);
     for (uint64_t until = sgc_clock_ns() + PATIENCE_NS; stolen == 0 && sgc_clock_ns() < until;)
-        wrong += mark_top(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
+        wrong += mark(&late, &stops, ((size_t)2 << DEPTH) - 1, &stolen);
     tap_ok(wrong == 0 && stolen > 0, "and they may come late (%d wrong)", wrong);
 }
 
@@ -323,7 +288,7 @@ static int some_marks(int sort, size_t objects, int *said)
     for (int i = 0; i < EVERIES; i++) {
         struct stops stops = { .every = everies[i] == 1 ? 0 : everies[i] };
 
-        wrong += mark_top(&team_of[sort], &stops, objects, &stolen);
+        wrong += mark(&team_of[sort], &stops, objects, &stolen);
         *said += stops.said;
     }
     return wrong;
@@ -404,8 +369,7 @@ static void test_steps(void)
     tap_ok(done && step >= 8 && totals_of(single).objects == objects && not_alone(single) == 0, "each object was marked once");
     tap_ok(!sgc_team_assist(single, UINT64_MAX), "afterwards there is nothing to do");
     sgc_team_program_stopped(single);
-    sgc_team_abandon(single);
-    heap_unmark();
+    drop_mark(single);
 }
 
 /* Marker 0 has nothing else to do: it takes what was left.  An interruption does so, too. */
@@ -434,8 +398,7 @@ static void test_left(bool interrupted)
         done = sgc_team_go_on(single, NULL, NULL);
     tap_ok(totals_of(single).objects == objects, "and is done once");
     sgc_team_program_stopped(single);
-    sgc_team_abandon(single);
-    heap_unmark();
+    drop_mark(single);
 }
 
 /* ---- without room ---- */
@@ -485,9 +448,7 @@ static void test_no_room(void)
     for (int i = 0; i < HOLDERS; i++)
         wrong += !heap_marked((void *)holder[i][1]);
     tap_ok(wrong == 0, "nothing is lost (%d wrong)", wrong);
-    sgc_team_abandon(team);
-    sgc_team_check(team);
-    heap_unmark();
+    drop_mark(team);
     sgc_object_free(sgc_self, uncollectable);
 }
 

@@ -26,24 +26,6 @@ static void make_helped(void)
     start_team(&helped, &config, HELPERS);
 }
 
-/* ---- stopping ---- */
-
-struct stops {
-    int every;                  /* yes each so many times that it is asked */
-    int asked, said;
-};
-
-static bool stop(void *raw)
-{
-    struct stops *s = raw;
-
-    s->asked++;
-    if (s->every == 0 || s->asked % s->every != 0)
-        return false;
-    s->said++;
-    return true;
-}
-
 /* What is left after a stop waits for the next call; the program runs in between, and writes nothing. */
 static void go_on_to_the_end(struct sgc_team *team, struct stops *stops)
 {
@@ -122,19 +104,6 @@ enum { CELLS = 200000, WIDE = 60000, LISTS = 300, IN_A_LIST = 600, BRANCHES = 20
 
 static uintptr_t top;
 
-static uintptr_t make_list(int cells)
-{
-    uintptr_t first = 0;
-
-    for (int i = 0; i < cells; i++) {
-        uintptr_t *cell = heap_alloc(sgc_self, 48, SGC_KIND_CONSERVATIVE);
-
-        cell[0] = first;
-        first = (uintptr_t)cell;
-    }
-    return first;
-}
-
 /* Each node of a batch leads to so many that a stack of 64 KB has no room, though it is scanned in small pieces. */
 static uintptr_t make_bush(int depth)
 {
@@ -156,7 +125,7 @@ static void make_wide(void)
         array[i] = (uintptr_t)one;
         one[30] = (uintptr_t)heap_alloc(sgc_self, 32, SGC_KIND_POINTER_FREE);
         if (i % (WIDE / LISTS) == 0)
-            one[20] = make_list(IN_A_LIST);
+            one[20] = heap_list(IN_A_LIST);
     }
     top = (uintptr_t)array;
 }
@@ -196,9 +165,7 @@ static void test_shape(const char *name, int variant)
                stops.said > 10,
            "%s, %s: as many marked as without interruption (%zu of %zu; out %d times)", name, variants[variant].name,
            after.objects, before.objects, stops.said);
-    sgc_team_abandon(team);
-    sgc_team_check(team);
-    heap_unmark();
+    drop_mark(team);
 }
 
 static void test_shapes(void)
@@ -207,7 +174,7 @@ static void test_shapes(void)
 
     for (int v = 0; v < 5; v += 2) {
         heap_empty();
-        top = make_list(CELLS);
+        top = heap_list(CELLS);
         test_shape("a list", v);
         heap_empty();
         top = heap_tree(16);
@@ -242,8 +209,7 @@ static void test_soon(const char *name, uint32_t kind, size_t bytes, int least)
         go_on_to_the_end(team, &stops);
         tap_ok(stops.said >= least && totals_of(team).objects == 1, "%s, %s: out %d times, %d expected at least", name,
                variants[v].name, stops.said, least);
-        sgc_team_abandon(team);
-        heap_unmark();
+        drop_mark(team);
     }
 }
 
@@ -267,7 +233,7 @@ static void test_flagged_page(void)
     heap_empty();
     for (int i = 0; i < FLAGGED; i++) {
         object[i] = heap_alloc(sgc_self, 64, SGC_KIND_CONSERVATIVE);
-        object[i][2] = make_list(IN_A_LIST);
+        object[i][2] = heap_list(IN_A_LIST);
     }
     begin(team, NULL, 0);
     for (int i = 0; i < FLAGGED; i++) {
@@ -281,8 +247,7 @@ static void test_flagged_page(void)
             wrong += !heap_marked(cell);
     tap_ok(wrong == 0 && stops.said > FLAGGED && !sgc_pages_flagged(),
            "out %d times in the middle of flagged pages, nothing is forgotten (%d not marked)", stops.said, wrong);
-    sgc_team_abandon(team);
-    heap_unmark();
+    drop_mark(team);
 }
 
 /* ---- helpers finish it ---- */
@@ -319,14 +284,13 @@ static void test_not_called(void)
     struct stops never = { .every = 0 };
 
     heap_empty();
-    top = make_list(CELLS);
+    top = heap_list(CELLS);
     begin(&helped, &top, 1);
     sgc_team_program_runs(&helped);
     sgc_team_go_on(&helped, stop, &never);
     tap_ok(never.asked > 100 && !helped.called && totals_of(&helped).objects == CELLS,
            "a mark beside the program calls no helpers (asked %d times)", never.asked);
-    sgc_team_abandon(&helped);
-    heap_unmark();
+    drop_mark(&helped);
 }
 
 /* ---- giving up ---- */
@@ -389,8 +353,7 @@ static void test_limit(void)
     sgc_team_go_on(team, NULL, NULL);
     after = heap_marked(beyond);
     tap_ok(beyond != NULL && !before && after, "what lies behind the limit counts when that has been renewed");
-    sgc_team_abandon(team);
-    heap_unmark();
+    drop_mark(team);
 }
 
 int main(void)

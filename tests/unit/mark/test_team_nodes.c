@@ -52,11 +52,10 @@ static void start_helpers(bool beyond)
     for (int i = 0; i < HELPERS; i++) {
         uint32_t number = sgc_team_add(&team);
         bool last = beyond && number == HELPERS;
-        pthread_t thread;
 
-        if (!sgc_team_make(&team, number, last ? 1 : number, last) ||
-            pthread_create(&thread, NULL, serve, (void *)(uintptr_t)number) != 0)
+        if (!sgc_team_make(&team, number, last ? 1 : number, last))
             tap_bail("no helper");
+        thread_start(serve, (void *)(uintptr_t)number);
     }
 }
 
@@ -66,14 +65,8 @@ static size_t thefts, far, objects;
 static void mark(uintptr_t *top, uint32_t want)
 {
     struct sgc_team_totals totals;
-    uintptr_t root = (uintptr_t)top;
 
-    sgc_clear_finish();
-    sgc_team_begin(&team, want);
-    sgc_mark_roots(sgc_team_first(&team), &root, &root + 1);
-    if (!sgc_team_mark(&team, NULL) || !sgc_team_rescan(&team, NULL))
-        tap_bail("a mark gave up though nobody asked it to");
-    sgc_team_check(&team);
+    heap_mark_by(&team, want, &top, 1);
     sgc_team_totals(&team, &totals);
     thefts += totals.steals;
     far += totals.steals_far;
@@ -84,7 +77,7 @@ static void mark(uintptr_t *top, uint32_t want)
     heap_unmark();
 }
 
-static uintptr_t *begin(unsigned nodes)
+static uintptr_t *begin(unsigned nodes, uint32_t stay_out, bool beyond)
 {
     static const struct sgc_topology two = { .nodes = 2, .cpus = 2, .source = "test", .os_index = { 0, 1 } };
     uintptr_t *top;
@@ -95,30 +88,19 @@ static uintptr_t *begin(unsigned nodes)
     nodes_wanted = nodes;
     sgc_placement_use(&two);
     sgc_placement_hooks.getcpu = say_node;
+    make_team(stay_out);
+    start_helpers(beyond);
     return top;
 }
 
-/* Helpers with odd numbers are on the other node: until there is a theft from there. */
-static int two_nodes(void)
+/* Of two nodes helpers with odd numbers are on the other one: until there is a theft from there, or any. */
+static int steal_on(unsigned nodes)
 {
-    uintptr_t *top = begin(2);
+    uintptr_t *top = begin(nodes, 0, false);
 
-    make_team(0);
-    start_helpers(false);
-    for (int i = 0; i < MARKS && far == 0; i++)
+    for (int i = 0; i < MARKS && (nodes == 2 ? far : thefts) == 0; i++)
         mark(top, HELPERS + 1);
-    return objects == BIG + 1 && far > 0 && far <= thefts ? 0 : 1;
-}
-
-static int same_node(void)
-{
-    uintptr_t *top = begin(1);
-
-    make_team(0);
-    start_helpers(false);
-    for (int i = 0; i < MARKS && thefts == 0; i++)
-        mark(top, HELPERS + 1);
-    return objects == BIG + 1 && thefts > 0 && far == 0 ? 0 : 1;
+    return objects == BIG + 1 && thefts > 0 && far <= thefts && (far > 0) == (nodes == 2) ? 0 : 1;
 }
 
 static bool came(uint32_t helper)
@@ -138,10 +120,8 @@ static bool others_came(uint32_t than)
 /* Helpers are to keep off that core: one stays out while the others come, and comes when it may, with so many markers. */
 static int one_stays_out(uint32_t core, uint32_t helper, uint32_t markers)
 {
-    uintptr_t *top = begin(1);
+    uintptr_t *top = begin(1, core != 0, core == 0);
 
-    make_team(core != 0);
-    start_helpers(core == 0);
     sgc_team_keep_off(&team, core);
     for (int i = 0; i < MARKS && (i < 20 || !others_came(helper)); i++)
         mark(top, HELPERS);
@@ -155,8 +135,8 @@ static int one_stays_out(uint32_t core, uint32_t helper, uint32_t markers)
 
 int main(void)
 {
-    child_ok(two_nodes, "two nodes: thefts from the other one are counted");
-    child_ok(same_node, "all on one node: none is from another");
+    child_ok_of(steal_on(2), "two nodes: thefts from the other one are counted");
+    child_ok_of(steal_on(1), "all on one node: none is from another");
     /* The collecting thread is on the core of helper 2, then on that of nobody; then the third has
      * the first one's core. */
     child_ok_of(one_stays_out(2, 2, HELPERS), "a helper stays off the collecting thread's core, and comes when it may");
