@@ -5,6 +5,7 @@
  */
 #include "mark/work/steal_rules.h"
 
+#include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
 enum { MOST = 12, TRIES = 20000 };
@@ -26,15 +27,8 @@ static uint32_t node(TEST_UNUSED const void *unused, uint32_t which)
     return all.node[which];
 }
 
+static uint64_t state = 1;
 static const struct sgc_others others = { shows_work, node, NULL };
-
-static uint32_t below(uint32_t n)
-{
-    static uint32_t state = 1;
-
-    state = state * 1664525 + 1013904223;
-    return (uint32_t)((uint64_t)state * n >> 32);
-}
 
 /* How many show work; near: on that node. */
 static uint32_t count(uint32_t n, bool near, uint32_t here)
@@ -51,14 +45,14 @@ static void test_random(void)
     int wrong = 0, far_early = 0, far = 0, none = 0;
 
     for (int i = 0; i < TRIES; i++) {
-        uint32_t markers = 1 + below(8), spares = below(5), here = below(3), which;
+        uint32_t markers = 1 + random_below(&state, 8), spares = random_below(&state, 5), here = random_below(&state, 3), which;
 
         for (uint32_t k = 0; k < markers + spares; k++) {
-            all.works[k] = below(4) == 0;
-            all.node[k] = below(3);
+            all.works[k] = random_below(&state, 4) == 0;
+            all.node[k] = random_below(&state, 3);
         }
         all.looks = 0;
-        which = sgc_choose_victim(markers, spares, below(markers), here, &others);
+        which = sgc_choose_victim(markers, spares, random_below(&state, markers), here, &others);
         if (which == SGC_NO_VICTIM) {
             none++;
             wrong += count(markers + spares, false, here) != 0 || all.looks != markers + spares;
