@@ -17,6 +17,9 @@
 void capture_begin(void);
 const char *capture_end(void);
 
+/* What is said while an expression is worked out. */
+#define capture_said(...) (capture_begin(), (void)(__VA_ARGS__), capture_end())
+
 /* How often `part` occurs in `text`. */
 int capture_count(const char *text, const char *part);
 

@@ -74,9 +74,7 @@ static const struct sgc_option_list list = {
 static const char *read_environment(const struct sgc_option_list *which, char *const *environment, bool secure)
 {
     sgc_option_list_reset(which);
-    capture_begin();
-    sgc_option_list_read(which, environment, secure);
-    return capture_end();
+    return capture_said(sgc_option_list_read(which, environment, secure));
 }
 
 static const char *read_one(const char *entry)
@@ -118,9 +116,7 @@ static void check_many(void)
     environment[0] = entries[64];
     right &= read_environment(&many, environment, false)[0] == '\0' && numbers[0] == 1 && numbers[64] == 164;
     tap_ok(right, "options that lie 64 rows apart are two");
-    capture_begin();
-    sgc_option_list_print(&many);
-    const char *text = capture_end();
+    const char *text = capture_said(sgc_option_list_print(&many));
     tap_ok(capture_count(text, "\n") == MANY &&
            strstr(text, "SGC: SGC_NUMBER_64=164 (environment; accepted: 0 to 1000) a number\n") != NULL &&
            strstr(text, "SGC: SGC_NUMBER_69=1 (default; accepted: 0 to 1000) a number\n") != NULL, "and all are printed");
@@ -139,12 +135,11 @@ static void check_fields(void)
     sgc_option_list_reset(&list);
     tap_ok(all_default(&list) && !values.quiet && values.room == 4096 && values.way == 0 && values.file[0] == '\0',
            "each goes back to its default");
-    capture_begin();
-    sgc_option_list_print(&list);
-    tap_ok(strcmp(capture_end(), "SGC: SGC_QUIET=0 (default; accepted: 0|1|off|on|no|yes|false|true) say nothing\n"
-                                 "SGC: SGC_ROOM=4k (default; accepted: 1k to 1m, or 0) bytes\n"
-                                 "SGC: SGC_WAY=up (default; accepted: up|down) where to\n"
-                                 "SGC: SGC_FILE=none (default; accepted: a file name of 1 to 8 bytes) a file\n") == 0,
+    tap_ok(strcmp(capture_said(sgc_option_list_print(&list)),
+                  "SGC: SGC_QUIET=0 (default; accepted: 0|1|off|on|no|yes|false|true) say nothing\n"
+                  "SGC: SGC_ROOM=4k (default; accepted: 1k to 1m, or 0) bytes\n"
+                  "SGC: SGC_WAY=up (default; accepted: up|down) where to\n"
+                  "SGC: SGC_FILE=none (default; accepted: a file name of 1 to 8 bytes) a file\n") == 0,
            "which is printed, names of others are not");
 }
 
@@ -178,20 +173,20 @@ static void check_environments(void)
 
 static void check_program(void)
 {
+    const char *said;
+    bool set;
+
     sgc_option_list_reset(&list);
-    capture_begin();
-    bool set = sgc_option_list_set(&list, "SGC_FILE", "a") && sgc_option_list_set(&list, "SGC_ROOM", "2k");
-    tap_ok(capture_end()[0] == '\0' && set && strcmp(values.file, "a") == 0 && values.room == 2048 &&
+    said = capture_said(set = sgc_option_list_set(&list, "SGC_FILE", "a") && sgc_option_list_set(&list, "SGC_ROOM", "2k"));
+    tap_ok(said[0] == '\0' && set && strcmp(values.file, "a") == 0 && values.room == 2048 &&
            states[ROOM].origin == SGC_ORIGIN_PROGRAM, "the program sets options");
-    capture_begin();
-    set = sgc_option_list_set(&list, "SGC_FILE", "123456789") || sgc_option_list_set(&list, "SGC_ROOMS", "2k");
-    const char *said = capture_end();
+    said = capture_said(set = sgc_option_list_set(&list, "SGC_FILE", "123456789") ||
+                              sgc_option_list_set(&list, "SGC_ROOMS", "2k"));
     tap_ok(!set && strstr(said, "SGC_FILE=123456789: too long; ") != NULL &&
            strstr(said, "the earlier value a is used\n") != NULL && strstr(said, "SGC_ROOMS: no such option, ") != NULL,
            "but none that there is not, and to no other value");
-    capture_begin();
-    sgc_option_list_clamp(&list, ROOM, 1024, "there is no more");
-    tap_ok(strcmp(capture_end(), "SGC: warning: SGC_ROOM=2k: 1k is used: there is no more\n") == 0 && values.room == 1024 &&
+    tap_ok(strcmp(capture_said(sgc_option_list_clamp(&list, ROOM, 1024, "there is no more")),
+                  "SGC: warning: SGC_ROOM=2k: 1k is used: there is no more\n") == 0 && values.room == 1024 &&
            states[ROOM].origin == SGC_ORIGIN_CLAMPED, "a value is clamped, and says why");
 }
 

@@ -46,11 +46,7 @@ static void from_local(void) { local_holder = hide(GC_malloc(48)); }
 static void to_span(void) { holder = hide(GC_malloc(200000)); }
 static void to_inside(void) { holder = (char *)hide(GC_malloc(200)) + 100; }
 static void uncollectable(void) { hide(GC_malloc_uncollectable(48)); }
-
-static void from_added(void)
-{
-    added[0] = hide(GC_malloc(48));
-}
+static void from_added(void) { added[0] = hide(GC_malloc(48)); }
 
 static void from_object(void)
 {
@@ -343,9 +339,8 @@ static void check_own_stack(char *(*make)(void), const char *what)
 
 static void test_missed(void)
 {
-    capture_begin();
-    int status = run_in_child(miss_one);
-    const char *text = capture_end();
+    int status;
+    const char *text = capture_said(status = run_in_child(miss_one));
 
     bool named = strstr(text, "the mark has missed") != NULL && strstr(text, ways[at].where) != NULL;
     if (!tap_ok(status == 128 + SIGABRT && named, "an object without mark, led to from %s", ways[at].name))

@@ -80,9 +80,8 @@ static void test_nested(void)
     enum sgc_collect_result outer;
 
     sgc_listener_add(&nested);
-    capture_begin();
-    outer = white_collect();
-    tap_ok(strstr(capture_end(), "a collection was asked for") != NULL, "a collection within a collection is reported");
+    tap_ok(strstr(capture_said(outer = white_collect()), "a collection was asked for") != NULL,
+           "a collection within a collection is reported");
     tap_ok(outer == SGC_COLLECTED && nested_result == SGC_COLLECT_NESTED, "and not made; the outer one is");
     sgc_listener_remove(&nested);
 }

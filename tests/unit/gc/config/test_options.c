@@ -21,9 +21,7 @@
 static const char *read_environment(char *const *environment, bool secure)
 {
     sgc_options_reset();
-    capture_begin();
-    sgc_options_read_from(environment, secure);
-    return capture_end();
+    return capture_said(sgc_options_read_from(environment, secure));
 }
 
 /* Reads an environment of one entry; returns what was said. */
@@ -334,9 +332,7 @@ static void check_others_names(void)
 static const char *set_one(const char *name)
 {
     sgc_options_reset();
-    capture_begin();
-    sgc_option_set(name, "1");
-    return capture_end();
+    return capture_said(sgc_option_set(name, "1"));
 }
 
 static void check_unknown_names(void)
@@ -403,23 +399,19 @@ static void check_program(void)
     const char *said;
 
     sgc_options_reset();
-    capture_begin();
-    bool set = sgc_option_set("GC_NPROCS", "2") && sgc_option_set("SGC_MARK_BATCH", "9") &&
-               sgc_option_set("SGC_LOG_JSON", "x.log");
-    said = capture_end();
+    bool set;
+    said = capture_said(set = sgc_option_set("GC_NPROCS", "2") && sgc_option_set("SGC_MARK_BATCH", "9") &&
+                              sgc_option_set("SGC_LOG_JSON", "x.log"));
     tap_ok(set && said[0] == '\0' && sgc_options.processors == 2 && strcmp(sgc_options.log, "x.log") == 0 &&
            sgc_option_origin(SGC_OPT_GC_NPROCS) == SGC_ORIGIN_PROGRAM, "the program sets options");
-    capture_begin();
-    sgc_options_read_from(environment, false);
-    said = capture_end();
+    said = capture_said(sgc_options_read_from(environment, false));
     tap_ok(sgc_options.processors == 7 && sgc_option_origin(SGC_OPT_GC_NPROCS) == SGC_ORIGIN_ENVIRONMENT,
            "read later, the environment wins");
     tap_ok(sgc_options.prefetch == 9 && strstr(said, "the earlier value 9 is used") != NULL,
            "a bad value in it leaves what the program set");
     tap_ok(sgc_option_set("GC_NPROCS", "4") && sgc_options.processors == 4, "set after that, the program wins");
-    capture_begin();
-    set = sgc_option_set("GC_NPROCS", "-4") || sgc_option_set("GC_NPROC", "4") || sgc_option_set("SGC_LOG_JSON", "");
-    said = capture_end();
+    said = capture_said(set = sgc_option_set("GC_NPROCS", "-4") || sgc_option_set("GC_NPROC", "4") ||
+                              sgc_option_set("SGC_LOG_JSON", ""));
     tap_ok(!set && sgc_options.processors == 4 && strcmp(sgc_options.log, "x.log") == 0 &&
            capture_count(said, "\n") == 3 && strstr(said, "did you mean GC_NPROCS") != NULL,
            "the program's bad values and names are refused with a message");
@@ -448,9 +440,7 @@ static void check_clamping(void)
            "an initial heap above the maximum is clamped");
     tap_ok(read_environment(small, false)[0] == '\0' && sgc_options.initial_heap == 64 << 10,
            "what nobody asked for is below any maximum");
-    capture_begin();
-    sgc_option_clamp(SGC_OPT_SGC_MARK_BATCH, 3, NULL);
-    tap_ok(capture_end()[0] == '\0' && sgc_options.prefetch == 3 &&
+    tap_ok(capture_said(sgc_option_clamp(SGC_OPT_SGC_MARK_BATCH, 3, NULL))[0] == '\0' && sgc_options.prefetch == 3 &&
            sgc_option_origin(SGC_OPT_SGC_MARK_BATCH) == SGC_ORIGIN_CLAMPED, "clamping without a reason says nothing");
 }
 
@@ -474,9 +464,7 @@ static void check_listing(void)
 
     read_environment(environment, false);
     sgc_option_set("SGC_DECAY_MS", "-1");
-    capture_begin();
-    sgc_options_print();
-    const char *text = capture_end();
+    const char *text = capture_said(sgc_options_print());
     for (int i = 0; i < SGC_OPTIONS; i++)
         all &= listed(text, &sgc_option_table[i]);
     tap_ok(all && capture_count(text, "\n") == SGC_OPTIONS, "each option is listed once, on a line");
@@ -514,9 +502,7 @@ static int run_program(void)
 static const char *said_by(const char *name)
 {
     program = name;
-    capture_begin();
-    run_in_child(run_program);
-    return capture_end();
+    return capture_said(run_in_child(run_program));
 }
 
 static void check_processes(void)

@@ -51,9 +51,7 @@ static const char *say(const char *words)
 
     sgc_line_start(&line);
     sgc_line_add(&line, "%s", words);
-    capture_begin();
-    sgc_log_text(&line);
-    return capture_end();
+    return capture_said(sgc_log_text(&line));
 }
 
 /* ---- the format --------------------------------------------------------------------------------------- */
@@ -227,9 +225,7 @@ static bool open_fails(const char *name, const char *why)
 
     if (!right)
         tap_diag("%s: said: %s", name, said);
-    capture_begin();
-    end_cycle(1);
-    return right && capture_end()[0] == '\0';       /* the program goes on, and nothing is repeated */
+    return right && capture_said(end_cycle(1))[0] == '\0';       /* the program goes on, and nothing is repeated */
 }
 
 static void check_open_failures(void)
@@ -354,9 +350,7 @@ static void check_taken_descriptor(void)
     for (int i = 0; i < 300; i++)
         taken = open(folder_path("victim"), O_RDWR | O_CREAT | O_APPEND, 0600);
     end_cycle(2);
-    capture_begin();
-    sgc_warn("a warning");
-    tap_ok(strcmp(capture_end(), "SGC: warning: a warning\n") == 0 && contents("victim")[0] == '\0',
+    tap_ok(strcmp(capture_said(sgc_warn("a warning")), "SGC: warning: a warning\n") == 0 && contents("victim")[0] == '\0',
            "no message goes into a file that the program has opened in the place of the log");
     const char *said = say("hello");
     tap_ok(taken > 200 && contents("victim")[0] == '\0', "a descriptor that the program took is not written to");
@@ -409,24 +403,18 @@ static void check_text(void)
     tap_ok(strcmp(say("nothing open"), "SGC: nothing open\n") == 0, "without GC_LOG_FILE text goes to standard error");
     start(NULL, folder_path("a.txt"));
     bool silent = say("a line")[0] == '\0';
-    capture_begin();
-    sgc_warn("a warning");
-    silent &= capture_end()[0] == '\0';
+    silent &= capture_said(sgc_warn("a warning"))[0] == '\0';
     tap_ok(silent && strcmp(contents("a.txt"), "SGC: a line\nSGC: warning: a warning\n") == 0,
            "with it, messages and statistics go there");
     sgc_log_stop();
-    capture_begin();
-    sgc_warn("another");
-    tap_ok(strcmp(capture_end(), "SGC: warning: another\n") == 0, "and back to standard error afterwards");
+    tap_ok(strcmp(capture_said(sgc_warn("another")), "SGC: warning: another\n") == 0, "and back to standard error afterwards");
 
     sgc_options_reset();
     sgc_option_set("GC_LOG_FILE", folder_path("b.txt"));
     sgc_option_set("GC_ONLY_LOG_TO_FILE", "1");
     sgc_log_start();
     silent = say("statistics")[0] == '\0';
-    capture_begin();
-    sgc_warn("a message");
-    tap_ok(silent && strcmp(capture_end(), "SGC: warning: a message\n") == 0 &&
+    tap_ok(silent && strcmp(capture_said(sgc_warn("a message")), "SGC: warning: a message\n") == 0 &&
            strcmp(contents("b.txt"), "SGC: statistics\n") == 0, "GC_ONLY_LOG_TO_FILE leaves messages where they were");
     sgc_log_stop();
 }

@@ -250,13 +250,13 @@ static const char second_line[] =
     " mark stack 99 deep; 2 markers, 31 pieces stolen in 7 thefts; pages: at most 2048 consumed, 9000 taken,"
     " 2100 of them fresh, 333 foreign, 21 far\n";
 
-static const char *printed(bool stats, bool verbose)
+static const char *printed(const struct sgc_cycle_record *record, bool stats, bool verbose)
 {
     sgc_options_reset();
     sgc_options.print_stats = stats;
     sgc_options.print_verbose_stats = verbose;
     capture_begin();
-    SGC_EVENT(cycle_end, &example);
+    SGC_EVENT(cycle_end, record);
     return capture_end();
 }
 
@@ -278,23 +278,19 @@ static const char *printed_beside(void)
         .written_pages = 96, .waits[SGC_ASSIST] = { 39, 8120000, 9400000, 260000, 60000 },
         .waits[SGC_STALL] = { 1, 2000000, 2000000, 2000000, 0 },
     };
-    sgc_options_reset();
-    sgc_options.print_stats = true;
-    capture_begin();
-    SGC_EVENT(cycle_end, &record);
-    return capture_end();
+    return printed(&record, true, false);
 }
 
 static void check_printing(void)
 {
     sgc_options_reset();
     sgc_stats_print_start();
-    tap_ok(printed(false, false)[0] == '\0', "nothing is printed unless asked for");
+    tap_ok(printed(&example, false, false)[0] == '\0', "nothing is printed unless asked for");
     sgc_options.print_stats = true;
     sgc_stats_print_start();
-    const char *text = printed(true, false);
+    const char *text = printed(&example, true, false);
     tap_ok(strcmp(text, first_line) == 0, "a line a collection: %.*s", (int)strcspn(text, "\n"), text);
-    text = printed(false, true);
+    text = printed(&example, false, true);
     tap_ok(strstr(text, second_line) != NULL && capture_count(text, "\n") == 2, "and a second one with details");
     text = printed_beside();
     tap_ok(strstr(text, beside_line) != NULL, "of a concurrent cycle what it was stopped for, and what threads waited: %.*s",
@@ -303,9 +299,7 @@ static void check_printing(void)
 
 static const char *summary(void)
 {
-    capture_begin();
-    sgc_stats_at_exit();
-    return capture_end();
+    return capture_said(sgc_stats_at_exit());
 }
 
 static void check_summary(void)

@@ -33,9 +33,7 @@ static int run_case(int (*body)(void))
     int status;
 
     current = body;
-    capture_begin();
-    status = run_in_child(with_alarm);
-    last_text = capture_end();
+    last_text = capture_said(status = run_in_child(with_alarm));
     return status;
 }
 

@@ -44,9 +44,7 @@ static bool collects(void)
     enum sgc_collect_result result;
     const char *text;
 
-    capture_begin();
-    result = white_collect();
-    text = capture_end();
+    text = capture_said(result = white_collect());
     if (text[0] != '\0')
         tap_diag("%s", text);
     return result == SGC_COLLECTED && sgc_clock_ns() - began < SOON_NS && text[0] == '\0';

@@ -48,6 +48,12 @@ static pthread_t start_ready(void (*body)(void *))
     return thread;
 }
 
+static void end_ready(pthread_t thread)
+{
+    sgc_a32_store_rel(&deaf_may_end, 1);
+    white_join(thread);
+}
+
 /* A thread of which the collector knows nothing and that takes no signals: it sends one to the process a moment later. */
 static void *send_later(void *signal)
 {
@@ -71,14 +77,19 @@ static pthread_t start_aside(void *(*body)(void *), void *arg)
 
 static int signal_to_send;
 
-static int collect_with_deaf(void)
+static int collect_until_ended(void)
 {
-    white_init();
-    start_ready(be_deaf);
     start_aside(send_later, &signal_to_send);
     white_collect();
     sgc_sleep_ns(100 * WHITE_MS);
     return 1;
+}
+
+static int collect_with_deaf(void)
+{
+    white_init();
+    start_ready(be_deaf);
+    return collect_until_ended();
 }
 
 /* It takes no other signals. */
@@ -89,8 +100,7 @@ static void wait_registered(TEST_UNUSED void *unused)
     sgc_signals_all_but(sgc_options.suspend_signal, &others);
     pthread_sigmask(SIG_BLOCK, &others, NULL);
     sgc_a32_store_rel(&deaf_ready, 1);
-    while (!sgc_a32_load_acq(&deaf_may_end))
-        sgc_sleep_ns(WHITE_MS);
+    white_reached(&deaf_may_end, 1);
 }
 
 static void use_queue(void)
@@ -107,10 +117,7 @@ static void use_queue(void)
 static int collect_with_full_queue(void)
 {
     use_queue();
-    start_aside(send_later, &signal_to_send);
-    white_collect();
-    sgc_sleep_ns(100 * WHITE_MS);
-    return 1;
+    return collect_until_ended();
 }
 
 static void check_ends(int signal, int (*body)(void), const char *while_what)
@@ -168,8 +175,7 @@ static void hold_object(TEST_UNUSED void *unused)
 
     object = memset(sgc_allocate(WHITE_BYTES, WHITE_KIND), 7, WHITE_BYTES);
     sgc_a32_store_rel(&deaf_ready, 1);
-    while (!sgc_a32_load_acq(&deaf_may_end))
-        sgc_sleep_ns(WHITE_MS);
+    white_reached(&deaf_may_end, 1);
     sgc_a32_store_rel(&object_good, object[0] == 7 && object[WHITE_BYTES - 1] == 7 ? 1 : 2);
 }
 
@@ -189,8 +195,7 @@ static int lose_nothing(void)
         for (int n = 0; n < 20; n++)
             memset(sgc_allocate(WHITE_BYTES, WHITE_KIND), 0xff, WHITE_BYTES);
     }
-    sgc_a32_store_rel(&deaf_may_end, 1);
-    white_join(thread);
+    end_ready(thread);
     if (capture_count(capture_end(), "refuses to send signal") != 1)
         return 3;
     return !given_up ? 1 : sgc_a32_load_acq(&object_good) != 1 ? 2 : 0;
@@ -237,17 +242,14 @@ static void check_handler(void)
 
     signal(SIGINT, on_signal);
     sender = start_aside(send_later, &interrupt);
-    capture_begin();
-    result = white_collect();
-    text = capture_end();
+    text = capture_said(result = white_collect());
     tap_ok(result == SGC_COLLECT_GIVEN_UP && sgc_a32_load(&handled) == 1 && sgc_clock_ns() - began < SOON_NS,
            "a handler runs soon though a collection waits for a thread (%u ms)",
            (unsigned)((sgc_clock_ns() - began) / WHITE_MS));
     tap_ok(text[0] == '\0', "without a word (%s)", text);
     white_join(sender);
     white_join(start_aside(hear_later, NULL));
-    sgc_a32_store_rel(&deaf_may_end, 1);
-    white_join(deaf);
+    end_ready(deaf);
 }
 
 static void check_external(void)
@@ -264,8 +266,7 @@ static void check_external(void)
         sgc_external_resume(sgc_mutator_self());
     white_join(sender);
     tap_ok(stopped && sgc_a32_load(&handled) == 1, "a stop that the program wants is made after the handler has run");
-    sgc_a32_store_rel(&deaf_may_end, 1);
-    white_join(deaf);
+    end_ready(deaf);
     white_join(hearer);
 }
 
@@ -293,8 +294,7 @@ static int collect_beside(void (*handler)(int), size_t wanted)
         made = white_collect() == SGC_COLLECTED && made;
     }
     said = capture_count(capture_end(), "has installed a handler for signal");
-    sgc_a32_store_rel(&deaf_may_end, 1);
-    white_join(thread);
+    end_ready(thread);
     return !made ? 1 : said != wanted ? 2 : sgc_a32_load(&handled) > 3 ? 3 : 0;
 }
 
@@ -323,8 +323,7 @@ static void check_left_pending(void)
     second = white_collect();
     tap_ok(first == SGC_COLLECT_GIVEN_UP && second == SGC_COLLECTED,
            "one that the program leaves pending keeps one collection from waiting, not more (%d, %d)", first, second);
-    sgc_a32_store_rel(&deaf_may_end, 1);
-    white_join(deaf);
+    end_ready(deaf);
     white_join(hearer);
     signal(SIGTERM, on_signal);
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
