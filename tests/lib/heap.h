@@ -85,6 +85,14 @@ TEST_UNUSED static enum sgc_free_result heap_free_local(struct sgc_cache *cache,
     return o.start == (uintptr_t)object ? sgc_small_free_local(cache, o.page, o.granule) : SGC_FREE_INTERIOR;
 }
 
+/* A kind whose objects are scanned by that descriptor. */
+TEST_UNUSED static uint32_t heap_kind(uintptr_t descriptor, bool add_size)
+{
+    const struct sgc_kind kind = { .scan = SGC_SCAN_DESCRIBED, .descriptor = descriptor, .add_size = add_size, .clear = true };
+
+    return sgc_kind_make(&kind);
+}
+
 /* By its own thread, or by the only one. */
 TEST_UNUSED static void heap_cache_end(struct sgc_cache *cache)
 {

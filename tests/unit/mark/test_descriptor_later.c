@@ -41,13 +41,6 @@ static uintptr_t of_procedure(uintptr_t environment)
     return sgc_ds_proc(procedure, environment);
 }
 
-static uint32_t make_kind(uintptr_t descriptor, bool add_size)
-{
-    const struct sgc_kind kind = { .scan = SGC_SCAN_DESCRIBED, .descriptor = descriptor, .add_size = add_size, .clear = true };
-
-    return sgc_kind_make(&kind);
-}
-
 static uintptr_t *new(size_t words, uint32_t kind)
 {
     return heap_alloc(sgc_self, words * sizeof(uintptr_t), kind);
@@ -133,12 +126,12 @@ static void lead_element(TEST_UNUSED uintptr_t *object, uintptr_t *to)
 
 static void test_procedure(void)
 {
-    test_put_off("a kind with a procedure", new(WORDS, make_kind(of_procedure(0), false)), lead_second, true);
+    test_put_off("a kind with a procedure", new(WORDS, heap_kind(of_procedure(0), false)), lead_second, true);
 }
 
 static void test_procedure_inside(void)
 {
-    uintptr_t *object = new(WORDS, make_kind((WORDS - 1) * sizeof *object | SGC_DS_PER_OBJECT, false));
+    uintptr_t *object = new(WORDS, heap_kind((WORDS - 1) * sizeof *object | SGC_DS_PER_OBJECT, false));
 
     object[WORDS - 1] = of_procedure(0);
     test_put_off("a procedure named in the object", object, lead_second, true);
@@ -153,7 +146,7 @@ static void test_elements(size_t elements)
     struct sgc_object o;
     struct sgc_array_end *array_end;
 
-    object = new(words, make_kind((uintptr_t)-8 | SGC_DS_PER_OBJECT, true));
+    object = new(words, heap_kind((uintptr_t)-8 | SGC_DS_PER_OBJECT, true));
     if (!sgc_object_slot((uintptr_t)object, &o))
         tap_bail("no object");
     array_end = (struct sgc_array_end *)(o.start + o.bytes) - 1;
@@ -178,7 +171,7 @@ static uint32_t kind_by_type(void)
     static uint32_t kind;
 
     if (kind == 0)
-        kind = make_kind((uintptr_t)-(8 + SGC_DS_BIAS) | SGC_DS_PER_OBJECT, false);
+        kind = heap_kind((uintptr_t)-(8 + SGC_DS_BIAS) | SGC_DS_PER_OBJECT, false);
     return kind;
 }
 
@@ -268,7 +261,7 @@ static void test_foreign(void)
     int rounds = 0, wrong = 0;
     bool done;
 
-    object = new(WORDS, make_kind(of_procedure(words * sizeof *foreign), false));
+    object = new(WORDS, heap_kind(of_procedure(words * sizeof *foreign), false));
     last = new(WORDS, SGC_KIND_CONSERVATIVE);
     for (size_t i = 0; i < words; i += 512)
         foreign[i] = (uintptr_t)new(WORDS, SGC_KIND_CONSERVATIVE);
@@ -305,7 +298,7 @@ int main(void)
     test_elements(4000);
     test_type();
     test_type_gone();
-    kind = make_kind(of_procedure(0), false);
+    kind = heap_kind(of_procedure(0), false);
     test_freed(false, kind);
     test_freed(true, kind);
     test_given_up();

@@ -145,10 +145,7 @@ static void test_left_behind(void)
 /* Of the sides' words only the second may be a pointer, by the descriptor of their kind. */
 static void test_described(void)
 {
-    const struct sgc_kind bitmap = { .scan = SGC_SCAN_DESCRIBED,
-                                     .descriptor = (uintptr_t)1 << 62 | SGC_DS_BITMAP,
-                                     .clear = true };
-    uint32_t kind = sgc_kind_make(&bitmap);
+    uint32_t kind = heap_kind((uintptr_t)1 << 62 | SGC_DS_BITMAP, false);
     char *hidden[CELLS], *shown[CELLS];
     int wrong = 0;
 

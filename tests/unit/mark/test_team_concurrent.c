@@ -133,9 +133,7 @@ static void make_wide(void)
 /* By the bitmap of their kind the first and the third word may be pointers. */
 static void make_described(void)
 {
-    const struct sgc_kind bitmap = { .scan = SGC_SCAN_DESCRIBED, .descriptor = (uintptr_t)5 << 61 | SGC_DS_BITMAP,
-                                     .clear = true };
-    uint32_t kind = sgc_kind_make(&bitmap);
+    uint32_t kind = heap_kind((uintptr_t)5 << 61 | SGC_DS_BITMAP, false);
 
     top = 0;
     for (int i = 0; i < CELLS / 2; i++) {
@@ -215,10 +213,8 @@ static void test_soon(const char *name, uint32_t kind, size_t bytes, int least)
 
 static void test_large(void)
 {
-    const struct sgc_kind length = { .scan = SGC_SCAN_DESCRIBED, .descriptor = 0, .add_size = true, .clear = true };
-
     test_soon("64 MB without pointers", SGC_KIND_CONSERVATIVE, (size_t)64 * MB, 256);
-    test_soon("64 MB by a length", sgc_kind_make(&length), (size_t)64 * MB, 256);
+    test_soon("64 MB by a length", heap_kind(0, true), (size_t)64 * MB, 256);
 }
 
 /* ---- interrupted in the middle of a flagged page ---- */

@@ -248,13 +248,11 @@ static void test_nothing(void)
 int main(void)
 {
     static const size_t os_pages[] = { 4096, 8192, 16384, 65536 };
-    const struct sgc_kind bitmap = { .scan = SGC_SCAN_DESCRIBED, .descriptor = (uintptr_t)3 << 62 | SGC_DS_BITMAP,
-                                     .clear = true };
     size_t own;
 
     heap_start((size_t)1 << HEAP_LOG, 0, false);
     own = sgc_heap.os_page;
-    described = sgc_kind_make(&bitmap);
+    described = heap_kind((uintptr_t)3 << 62 | SGC_DS_BITMAP, false);
     other = heap_cache();
     expected = heap_map((size_t)1 << (HEAP_LOG - SGC_GRANULE_LOG));
     got = heap_map((size_t)1 << (HEAP_LOG - SGC_GRANULE_LOG));
