@@ -105,20 +105,13 @@ static void marks_each_object_once(void)
 static struct sgc_graph surplus(void)
 {
     enum { OBJECTS = 36, EACH = 16, PLACED = 4 };
-    uint32_t bytes[OBJECTS], from[2 * EACH], to[2 * EACH], root[1] = { 0 };
-    struct sgc_graph_arrays arrays = {
-        .objects = OBJECTS, .bytes = bytes, .edges = 2 * EACH, .from = from, .to = to, .roots = 1, .root = root,
-    };
+    struct shape s = shape_objects(OBJECTS, 64, 2 * EACH, 1);
     struct sgc_graph g;
 
-    for (uint32_t i = 0; i < OBJECTS; i++)
-        bytes[i] = 64;
-    for (uint32_t i = 0; i < 2 * EACH; i++) {
-        from[i] = i / 8 + (i < EACH ? 0 : 16);
-        to[i] = i + (i < EACH ? 2 : 4);
-    }
-    if (!sgc_graph_make(&g, &arrays))
-        tap_bail("no memory for a graph of %d objects", OBJECTS);
+    for (uint32_t i = 0; i < 2 * EACH; i++)
+        shape_edge(&s, i / 8 + (i < EACH ? 0 : 16), i + (i < EACH ? 2 : 4));
+    shape_root(&s, 0);
+    g = shape_graph(&s);
     g.object[1].first_edge = EACH;
     g.object[19].first_edge = 2 * EACH;
     for (uint32_t i = 0; i < 2 * EACH; i++)
