@@ -6,14 +6,12 @@
  * Also: gc/finalize/enumerate.c, gc/finalize/queue.c, gc/finalize/register.c, gc/finalize/rounds.c.
  */
 #define GC_THREADS
-#define GC_NO_THREAD_REDIRECTS
-#include <pthread.h>
-
 #include "gc.h"
 
 #include "gc/finalize/register.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
+#include "tests/lib/threads.h"
 
 struct node {
     struct node *next;
@@ -132,8 +130,6 @@ static bool garbage_dropped(void)
 
 static int scenario(void)
 {
-    pthread_t thread;
-
     runs = calloc((size_t)nodes, 1);
     words = calloc((size_t)nodes, sizeof *words);
     GC_INIT();
@@ -141,8 +137,7 @@ static int scenario(void)
     for (int round = 0; round < 2; round++) {
         for (long i = 0; i < nodes; i++)
             runs[i] = 0;
-        if (GC_pthread_create(&thread, NULL, make, NULL) != 0 || GC_pthread_join(thread, NULL) != 0)
-            return 2;
+        thread_result(make, NULL);
         collect(4);
         if (wrong_runs(false) > 2 || wrong_links(false) > 2)        /* stale words on the stack */
             return 3;
@@ -184,10 +179,7 @@ static size_t links(void)
 /* All are cleared but those that a stale word on the stack keeps. */
 static bool died(uintptr_t every)
 {
-    pthread_t thread;
-
-    if (GC_pthread_create(&thread, NULL, make_dead, (void *)every) != 0 || GC_pthread_join(thread, NULL) != 0)
-        return false;
+    thread_result(make_dead, (void *)every);
     GC_gcollect();
     return links() <= 2;
 }
@@ -238,13 +230,11 @@ static size_t words_left(void)
 static int spared(void)
 {
     size_t left = LINKS;
-    pthread_t thread;
 
     words = calloc(LINKS, sizeof *words);
     GC_INIT();
     keep = GC_malloc_uncollectable(LINKS * sizeof *keep);
-    if (GC_pthread_create(&thread, NULL, make_live, NULL) != 0 || GC_pthread_join(thread, NULL) != 0)
-        return 2;
+    thread_result(make_live, NULL);
     for (size_t i = 0; i < 30; i++) {
         if (i % 3 == 2)
             keep[i * 97] = NULL;
@@ -285,13 +275,11 @@ static bool ended(long dropped)
 static int living(void)
 {
     long dropped = 0;
-    pthread_t thread;
 
     runs = calloc(LIVING, 1);
     GC_INIT();
     keep = GC_malloc_uncollectable(LIVING * sizeof *keep);
-    if (GC_pthread_create(&thread, NULL, make_finalized, NULL) != 0 || GC_pthread_join(thread, NULL) != 0)
-        return 2;
+    thread_result(make_finalized, NULL);
     for (long i = 0; i < 30; i++) {
         for (long k = 0; k < i % 3; k++, dropped++)
             keep[i * 97 + k * (k + i)] = NULL;
