@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/lib/child.h"
 
+#include <stdint.h>
+#include <sys/mman.h>
+
+void environment_put(const char *const *literal)
+{
+    while (*literal != NULL)
+        putenv((char *)(uintptr_t)*literal++);
+}
+
 pid_t child_begin(void)
 {
     static const struct rlimit no_core = { 0, 0 };
@@ -33,6 +42,15 @@ int child_wait(pid_t child)
 int run_in_child(int (*body)(void))
 {
     return child_wait(child_start(body));
+}
+
+void *child_shared(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        tap_bail("no memory to share with children");
+    return memory;
 }
 
 void child_ends_well(pid_t child, const char *format, ...)

@@ -13,6 +13,10 @@
 
 enum { CHILD_SKIPS = 77 };      /* what a body returns that cannot be tried here */
 
+/* Sets variables of the environment, for children and for the program itself: literals, "NAME=value" each. */
+#define environment(...) environment_put((const char *const[]){ __VA_ARGS__, NULL })
+void environment_put(const char *const *literal);
+
 /* As fork: 0 in the child, negative if there is none. */
 pid_t child_begin(void);
 
@@ -24,6 +28,9 @@ int child_wait(pid_t child);
 
 /* Both at once. */
 int run_in_child(int (*body)(void));
+
+/* Memory that children share with their parent, by which they can tell more. */
+void *child_shared(size_t bytes);
 
 /* One check: the child returns 0. */
 TAP_PRINTF(2, 3) void child_ends_well(pid_t child, const char *format, ...);

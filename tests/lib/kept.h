@@ -6,8 +6,6 @@
 #ifndef TESTS_LIB_KEPT_H
 #define TESTS_LIB_KEPT_H
 
-#include <sys/mman.h>
-
 #include <gc/gc.h>
 
 #include "gc/events/events.h"
@@ -15,7 +13,7 @@
 
 #define MB ((size_t)1 << 20)
 
-enum { KEPT_LINK_BYTES = 64 };
+enum { KEPT_LINK_BYTES = 64, KEPT_THREADS = 64 };
 
 struct kept_link {
     struct kept_link *next;
@@ -47,12 +45,28 @@ static size_t kept_bytes(void)
     return found;
 }
 
-/* Of a thread: *arg is a size_t, the bytes that it allocates and drops. */
-static void *drop(void *arg)
+/* So many bytes are allocated and dropped. */
+static void drop(size_t bytes)
 {
-    for (size_t n = 0; n < *(const size_t *)arg; n += KEPT_LINK_BYTES)
+    for (size_t n = 0; n < bytes; n += KEPT_LINK_BYTES)
         GC_malloc(KEPT_LINK_BYTES);
+}
+
+static void *drop_all(void *bytes)
+{
+    drop(*(const size_t *)bytes);
     return NULL;
+}
+
+/* By each of so many threads that the collector knows, beside what is kept. */
+static void keep_and_drop(size_t kept_first, int threads, size_t bytes)
+{
+    pthread_t thread[KEPT_THREADS];
+
+    sgc_verify(threads <= KEPT_THREADS && keep(kept_first));
+    for (int i = 0; i < threads; i++)
+        thread[i] = thread_start(drop_all, &bytes);
+    threads_join(thread, threads);
 }
 
 /* A child's cycles in one stop; beside the program; all of them by what they stopped the program for; and its largest heap.  In
@@ -64,13 +78,7 @@ struct kept_report {
 
 static struct kept_report *kept_report;
 
-static inline void kept_report_make(void)
-{
-    kept_report = mmap(NULL, sizeof *kept_report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    sgc_verify(kept_report != MAP_FAILED);
-}
-
-static inline void kept_note(const struct sgc_cycle_record *record)
+static inline void kept_note(TEST_UNUSED void *context, const struct sgc_cycle_record *record)
 {
     kept_report->stops += record->concurrent.earlier_stops == 0;
     kept_report->beside += record->concurrent.earlier_stops != 0;

@@ -12,7 +12,6 @@
 #include <time.h>
 
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 
 #include "gc/collect/concurrent.h"
@@ -21,12 +20,7 @@
 
 enum { KEPT_MB = 24, LIMIT_MB = 64, THREADS = TEST_SANITIZED ? 8 : 64, SECONDS = 120 };
 
-static void on_cycle_end(TEST_UNUSED void *context, const struct sgc_cycle_record *record)
-{
-    kept_note(record);
-}
-
-static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
+static const struct sgc_listener listener = { .cycle_end = kept_note };
 
 static int start(void)
 {
@@ -39,10 +33,8 @@ static int start(void)
 
 static void churn(void)
 {
-    size_t more = 4 * KEPT_MB * MB;
-
     sgc_verify(keep(KEPT_MB * MB));
-    drop(&more);
+    drop(4 * KEPT_MB * MB);
 }
 
 /* ---- programs: 0 if all that they keep is there ---- */
@@ -66,14 +58,7 @@ static int until_memory_ends(void)
 
 static int many_threads(void)
 {
-    static size_t more = 2 * MB;
-    pthread_t thread[THREADS];
-
-    sgc_verify(keep(KEPT_MB * MB));
-    for (int i = 0; i < THREADS; i++)
-        sgc_verify(GC_pthread_create(&thread[i], NULL, drop, &more) == 0);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(thread[i], NULL);
+    keep_and_drop(KEPT_MB * MB, THREADS, 2 * MB);
     return kept_bytes() != KEPT_MB * MB;
 }
 
@@ -91,14 +76,13 @@ static void leave_one_processor(void)
 static int in_real_time(void)
 {
     struct sched_param priority = { .sched_priority = 1 };
-    size_t more = 4 * KEPT_MB * MB;
 
     leave_one_processor();
     churn();
     if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0)
         return CHILD_SKIPS;
     *kept_report = (struct kept_report){ 0 };
-    drop(&more);
+    drop(4 * KEPT_MB * MB);
     return kept_bytes() != KEPT_MB * MB;
 }
 
@@ -106,13 +90,10 @@ static int mostly_disabled(void)
 {
     sgc_verify(keep(KEPT_MB * MB));
     for (int i = 0; i < 40; i++) {
-        size_t more = 3 * MB;
-
         GC_disable();
-        drop(&more);
+        drop(3 * MB);
         GC_enable();
-        more = MB;
-        drop(&more);
+        drop(MB);
     }
     return kept_bytes() != KEPT_MB * MB;
 }
@@ -216,9 +197,8 @@ static void check(const struct circumstance *c)
 
 int main(void)
 {
-    kept_report_make();
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_MARKERS", "1", 1);       /* or, with many, all that is kept were marked in a short stop */
+    kept_report = child_shared(sizeof *kept_report);
+    environment("SGC_MODE=concurrent", "GC_MARKERS=1");        /* or, with many, all that is kept were marked in a short stop */
     if (run_in_child(start) != 0)
         tap_skip_all("nothing tells written pages here");
     for (size_t i = 0; i < sizeof circumstances / sizeof circumstances[0]; i++)

@@ -81,47 +81,41 @@ static int shrinks_meanwhile(size_t bytes, int patience, uint64_t began, uint64_
     return sgc_pool_heap_bytes() < bytes ? (int)((now - began) / WHITE_MS) : -1;
 }
 
-/* A program that has one cycle after the other is left alone, but its memory goes back nevertheless.  Cycles while the
- * garbage is made are the first of them. */
-static int busy(void)
+/* A program that has one cycle after the other is left alone, but its memory goes back nevertheless; an eager thread
+ * does not wait.  Cycles while the garbage is made are the first of them. */
+static int busy(bool eager)
 {
     uint64_t longest, began;
     size_t full;
     int ms;
 
+    if (eager)
+        setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     setenv("SGC_DECAY_MS", "0", 1);
     white_init();
     began = sgc_clock_ns();
     full = make_garbage();
-    ms = shrinks_meanwhile(full / 4, 10000, began, &longest);
-    return ms < 0 ? 2 : ms < 400 && longest < 30 * WHITE_MS ? 1 : 0;
+    ms = shrinks_meanwhile(full / 4, 10000, eager ? sgc_clock_ns() : began, &longest);
+    return ms < 0 ? 2 : (ms < 400) != eager && longest < 30 * WHITE_MS ? 1 : 0;
 }
 
-static int eager(void)
+/* Not by itself in so many ms. */
+static int shrinks_on_request(int patience)
 {
-    uint64_t longest;
     size_t full;
-    int ms;
 
-    setenv("SGC_BACKGROUND_THREAD", "eager", 1);
-    setenv("SGC_DECAY_MS", "0", 1);
     white_init();
     full = make_garbage();
-    ms = shrinks_meanwhile(full / 4, 10000, sgc_clock_ns(), &longest);
-    return ms < 0 ? 2 : ms >= 400 && longest < 30 * WHITE_MS ? 1 : 0;
+    if (shrinks_below(full / 4, patience) >= 0)
+        return 1;
+    sgc_service_do_all(sgc_mutator_self());
+    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
 }
 
 static int keeps_for_ever(void)
 {
-    size_t full;
-
     setenv("SGC_DECAY_MS", "-1", 1);
-    white_init();
-    full = make_garbage();
-    if (shrinks_below(full / 4, 500) >= 0)
-        return 1;
-    sgc_service_do_all(sgc_mutator_self());
-    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
+    return shrinks_on_request(500);
 }
 
 static uint32_t registered(void)
@@ -131,17 +125,11 @@ static uint32_t registered(void)
 
 static int is_off(void)
 {
-    size_t full;
+    int status;
 
-    setenv("SGC_BACKGROUND_THREAD", "off", 1);
-    setenv("SGC_MODE", "stop", 1);
-    setenv("SGC_DECAY_MS", "0", 1);
-    white_init();
-    full = make_garbage();
-    if (shrinks_below(full / 4, 300) >= 0 || registered() != 1)
-        return 1;
-    sgc_service_do_all(sgc_mutator_self());
-    return sgc_pool_heap_bytes() < full / 4 ? 0 : 2;
+    environment("SGC_BACKGROUND_THREAD=off", "SGC_MODE=stop", "SGC_DECAY_MS=0");
+    status = shrinks_on_request(300);
+    return status == 0 && registered() != 1 ? 1 : status;
 }
 
 static int refuse(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *arg)
@@ -181,16 +169,14 @@ static int nobody_leads(bool enabled_by_program)
 
 static int is_refused_beside(void)
 {
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("SGC_DIRTY", "none", 1);
+    environment("SGC_MODE=concurrent", "SGC_DIRTY=none");
     return nobody_leads(false);
 }
 
 static int is_off_beside(void)
 {
     unsetenv("SGC_MODE");
-    setenv("SGC_BACKGROUND_THREAD", "off", 1);
-    setenv("SGC_DIRTY", "none", 1);
+    environment("SGC_BACKGROUND_THREAD=off", "SGC_DIRTY=none");
     return nobody_leads(true);
 }
 
@@ -298,8 +284,7 @@ static void set_timer(long us)
 /* A client's handler jumps out while memory is given back on request. */
 static int is_left(void)
 {
-    setenv("SGC_BACKGROUND_THREAD", "off", 1);
-    setenv("SGC_MODE", "stop", 1);
+    environment("SGC_BACKGROUND_THREAD=off", "SGC_MODE=stop");
     white_init();
     signal(SIGALRM, leave);
     for (volatile int round = 1; round <= 12; round++) {
@@ -322,8 +307,8 @@ int main(void)
     child_says(starts_alone, 0, NULL, "it is started while nobody else can stop the world");
     child_says(starts_before_suspensions, 0, NULL, "not while a thread is suspended: before");
     child_says(gives_back, 0, NULL, "40 MB of garbage go back after the decay");
-    child_says(busy, 0, NULL, "while one cycle follows the other it waits, but not for ever");
-    child_says(eager, 0, NULL, "SGC_BACKGROUND_THREAD=eager: it does not wait");
+    child_says_of(busy(false), 0, NULL, "while one cycle follows the other it waits, but not for ever");
+    child_says_of(busy(true), 0, NULL, "SGC_BACKGROUND_THREAD=eager: it does not wait");
     child_says(keeps_for_ever, 0, NULL, "without decay they stay, until somebody asks");
     child_says(is_off, 0, NULL, "SGC_BACKGROUND_THREAD=off: no thread; the work is done on request");
     child_says(is_left, 0, NULL, "who leaves it half way by a jump loses no page");

@@ -4,16 +4,15 @@
  * through a buffer, up to the first hole, which is far beyond the stack; and some of it is the stack of the very thread that
  * collects, which has new words in dead frames when the check reads it again.  The check finds nothing missing.
  */
+#define GC_THREADS 1
+#include <gc/gc.h>
+
 #include <ucontext.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/white.h"
 #include "gc/collect/torture.h"
 #include "gc/events/events.h"
-
-#define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
-#include <gc/gc.h>
 
 enum { THREADS = 4, KEPT = 40, ROUNDS = 60 };
 
@@ -78,9 +77,9 @@ static void live(void)
             _exit(7);
 }
 
-static void *stand_away(void *arg)
+static void *stand_away(void *number)
 {
-    struct fiber *f = arg;
+    struct fiber *f = &fibers[(intptr_t)number];
 
     getcontext(&f->away);
     f->away.uc_stack.ss_sp = f->stack;
@@ -88,7 +87,7 @@ static void *stand_away(void *arg)
     f->away.uc_link = &f->home;
     makecontext(&f->away, live, 0);
     swapcontext(&f->home, &f->away);
-    return arg;
+    return NULL;
 }
 
 static int stand_on(size_t bytes)
@@ -101,12 +100,9 @@ static int stand_on(size_t bytes)
         fibers[i] = (struct fiber){ .bytes = bytes, .stack = GC_malloc(bytes) };
     last = pthread_self();
     sgc_listener_add(&listener);
-    for (int i = 0; i < THREADS - 1; i++)
-        if (GC_pthread_create(&thread[i], NULL, stand_away, &fibers[i]) != 0)
-            return 3;
-    stand_away(&fibers[THREADS - 1]);
-    for (int i = 0; i < THREADS - 1; i++)
-        GC_pthread_join(thread[i], NULL);
+    threads_start(thread, THREADS - 1, stand_away);
+    stand_away((void *)(THREADS - 1));
+    threads_join(thread, THREADS - 1);
     return 0;
 }
 
@@ -114,8 +110,7 @@ static int on_spans(void) { return stand_on(64 << 10); }
 
 static int on_spans_concurrently(void)
 {
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0");
     return on_spans();
 }
 

@@ -11,7 +11,6 @@
 #include "gc/collect/concurrent.h"
 
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 
 #include "gc/collect/write_watch.h"
@@ -141,6 +140,8 @@ static int forks(void)
     return forked != 0 ? 0 : 3;
 }
 
+static sgc_a32_t wrong;
+
 static void *one_thread(void *arg)
 {
     void **ring = GC_malloc(64 * sizeof *ring);
@@ -150,17 +151,16 @@ static void *one_thread(void *arg)
 
         *object = i;
         if (ring[i % 64] != NULL && *(uintptr_t *)ring[i % 64] != i - 64)
-            sgc_a32_store((sgc_a32_t *)arg, 1);
+            sgc_a32_store(&wrong, 1);
         if (i % 7 == 0 && ring[i % 64] != NULL)
             GC_free(ring[i % 64]);
         GC_PTR_STORE_AND_DIRTY(&ring[i % 64], object);
     }
-    return NULL;
+    return arg;
 }
 
 static int threads(void)
 {
-    static sgc_a32_t wrong;
     uint64_t until = world_patience();
 
     if (!begin())
@@ -168,12 +168,9 @@ static int threads(void)
     while (world_waits_for(CYCLES, until)) {
         pthread_t thread[3];
 
-        for (int i = 0; i < 3; i++)
-            if (GC_pthread_create(&thread[i], NULL, one_thread, &wrong) != 0)
-                return 4;
+        threads_start(thread, 3, one_thread);
         world_change_often(&world, 2000);
-        for (int i = 0; i < 3; i++)
-            GC_pthread_join(thread[i], NULL);
+        threads_join(thread, 3);
     }
     if (sgc_a32_load(&wrong) != 0 || !right())
         return 1;
@@ -218,9 +215,7 @@ int main(void)
 {
     static const char *const sources[] = { "none", "software", "async", "mprotect", "softdirty" };
 
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-    setenv("SGC_VERIFY", "marks", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0", "SGC_VERIFY=marks");
     test_rules();
     for (size_t i = 0; i < (TEST_SANITIZED ? 3 : sizeof sources / sizeof *sources); i++) {
         setenv("SGC_DIRTY", sources[i], 1);

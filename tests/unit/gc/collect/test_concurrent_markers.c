@@ -7,7 +7,6 @@
 #include "gc/collect/concurrent.h"
 
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 #include <sgc.h>
 
@@ -154,14 +153,11 @@ static int assistants(void)
     GC_gcollect();                      /* what filling the heap may have begun is over */
     if (SGC_mark_some(1000))
         return 4;
-    for (int i = 0; i < ASSISTANTS; i++)
-        if (GC_pthread_create(&thread[i], NULL, assist, NULL) != 0)
-            return 5;
+    threads_start(thread, ASSISTANTS, assist);
     while ((sgc_cycles_finished() < CYCLES || sgc_a32_load(&assists) < 10) && sgc_clock_ns() < until)
         change_often(100);
     sgc_a32_store_rel(&ending, 1);
-    for (int i = 0; i < ASSISTANTS; i++)
-        GC_pthread_join(thread[i], NULL);
+    threads_join(thread, ASSISTANTS);
     return !right() ? 1 : sgc_a32_load(&assists) < 10 ? 2 : 0;
 }
 
@@ -242,41 +238,26 @@ static int statistics(void)
     return !right() ? 1 : times < 30 ? 2 : 0;
 }
 
-static int a_quarter(void)
+/* How many of so many markers mark beside the program, if it is said that so many shall; NULL: it is not said. */
+static int chosen(const char *markers, const char *beside, int wanted)
 {
     unsetenv("SGC_CONCURRENT_MARKERS");
-    setenv("GC_MARKERS", "8", 1);
+    if (beside != NULL)
+        setenv("SGC_CONCURRENT_MARKERS", beside, 1);
+    setenv("GC_MARKERS", markers, 1);
     GC_INIT();
-    return sgc_options.concurrent_markers == 2 && sgc_cycle.team.config.concurrent_markers == 2 ? 0 : 1;
-}
-
-static int at_least_one(void)
-{
-    unsetenv("SGC_CONCURRENT_MARKERS");
-    setenv("GC_MARKERS", "2", 1);
-    GC_INIT();
-    return sgc_options.concurrent_markers == 1 ? 0 : 1;
-}
-
-static int no_more_than_all(void)
-{
-    setenv("SGC_CONCURRENT_MARKERS", "100", 1);
-    GC_INIT();
-    return sgc_options.concurrent_markers == 4 ? 0 : 1;
+    return sgc_options.concurrent_markers == wanted && sgc_cycle.team.config.concurrent_markers == (uint32_t)wanted ? 0 : 1;
 }
 
 int main(void)
 {
     static const char *const sources[] = { "none", "async" };
 
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-    setenv("SGC_VERIFY", "marks", 1);
-    setenv("GC_MARKERS", "4", 1);
-    setenv("SGC_CONCURRENT_MARKERS", "3", 1);
-    child_ok(a_quarter, "a quarter of the markers");
-    child_ok(at_least_one, "but at least one");
-    child_ok(no_more_than_all, "and no more than there are");
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0", "SGC_VERIFY=marks", "GC_MARKERS=4",
+                "SGC_CONCURRENT_MARKERS=3");
+    child_ok_of(chosen("8", NULL, 2), "a quarter of the markers");
+    child_ok_of(chosen("2", NULL, 1), "but at least one");
+    child_ok_of(chosen("4", "100", 4), "and no more than there are");
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         setenv("SGC_DIRTY", sources[i], 1);
         child_ok(helpers, "%s: helpers mark beside the program", sources[i]);

@@ -6,10 +6,7 @@
  */
 #include "gc/collect/collect.h"
 
-#include <sys/mman.h>
-
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 
 #include "gc/collect/concurrent.h"
@@ -85,11 +82,8 @@ static void wait_for_cycles(void)
 {
     uint64_t end = sgc_clock_ns() + UINT64_C(30000000000), before = GC_get_gc_no();
 
-    while (GC_get_gc_no() < before + CYCLES && sgc_clock_ns() < end) {
-        struct timespec nap = { 0, 2000000 };
-
-        nanosleep(&nap, NULL);
-    }
+    while (GC_get_gc_no() < before + CYCLES && sgc_clock_ns() < end)
+        sgc_sleep_ns(2 * WHITE_MS);
     sgc_a32_store(&enough, 1);
 }
 
@@ -101,12 +95,9 @@ static int many_threads(void)
     GC_INIT();
     GC_allow_register_threads();
     tree = build(LIVE);
-    for (int i = 0; i < THREADS; i++)
-        if (GC_pthread_create(&thread[i], NULL, churn, NULL) != 0)
-            return 2;
+    threads_start(thread, THREADS, churn);
     wait_for_cycles();
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(thread[i], NULL);
+    threads_join(thread, THREADS);
     take_report();
     return sgc_a32_load(&wrong) == 0 && is_whole(tree, LIVE) ? 0 : 1;
 }
@@ -167,11 +158,9 @@ static bool fill(void **table)
 /* A mark has begun, and what the table held is marked. */
 static void wait_for_mark(void)
 {
-    struct timespec nap = { 0, 5000000 };
-
     GC_start_incremental_collection();
     for (int i = 0; i < 200 && !sgc_concurrent_marks(); i++)
-        nanosleep(&nap, NULL);
+        sgc_sleep_ns(5 * WHITE_MS);
 }
 
 /* What dies beside a mark is found by the next one, so that a request may need two cycles. */
@@ -179,9 +168,7 @@ static int at_the_limit(void)
 {
     static void *table[2][LIMITED];
 
-    setenv("GC_MAXIMUM_HEAP_SIZE", "6m", 1);
-    setenv("SGC_PACING", "limit", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    environment("GC_MAXIMUM_HEAP_SIZE=6m", "SGC_PACING=limit", "GC_PAUSE_TIME_TARGET=0");
     GC_INIT();
     for (int i = 0; i < 200; i++) {
         if (!fill(table[i % 2]))
@@ -195,7 +182,7 @@ static int at_the_limit(void)
 
 int main(void)
 {
-    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    report = child_shared(sizeof *report);
     setenv("GC_PAUSE_TIME_TARGET", "1", 1);
     tap_plan(7);
     check_many_threads();

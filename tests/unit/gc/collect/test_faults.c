@@ -8,8 +8,6 @@
  */
 #include "platform/faults.h"
 
-#include <sys/mman.h>
-
 #include "gc/collect/concurrent.h"
 #include "gc/events/events.h"
 #include "tests/lib/child.h"
@@ -122,8 +120,7 @@ static int plant(void)
 
     setenv("SGC_MODE", row->mode, 1);
     setenv("SGC_DIRTY", row->source, 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-    setenv("SGC_VERIFY", "marks", 1);
+    environment("GC_PAUSE_TIME_TARGET=0", "SGC_VERIFY=marks");
     if (row->how == TORTURED)
         setenv("SGC_TORTURE", "23", 1);
     GC_INIT();
@@ -144,13 +141,11 @@ static bool says(const char *text)
 
 static void find(void)
 {
-    const char *text;
     int status;
+    const char *text;
 
     sgc_a32_store(cycles, 0);
-    capture_begin();
-    status = run_in_child(plant);
-    text = capture_end();
+    text = capture_said(status = run_in_child(plant));
     if (tap_ok(status == 128 + SIGABRT && says(text), "found: %s", row->name))
         tap_diag("in cycle %u", sgc_a32_load(cycles) + 1);
     else
@@ -165,9 +160,7 @@ int main(int argc, char **argv)
         tap_skip("there are no faults to plant in a build without assertions, or with a sanitizer");
         return tap_done();
     }
-    cycles = mmap(NULL, sizeof *cycles, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (cycles == MAP_FAILED)
-        tap_bail("no shared memory");
+    cycles = child_shared(sizeof *cycles);
     for (row = rows; row != rows + sizeof rows / sizeof *rows; row++)
         for (seed = 0; seed < times; seed++)
             find();

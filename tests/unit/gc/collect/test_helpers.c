@@ -29,8 +29,7 @@ static int are_started(void)
 {
     int before;
 
-    setenv("GC_MARKERS", "4", 1);
-    setenv("SGC_BACKGROUND_THREAD", "off", 1);
+    environment("GC_MARKERS=4", "SGC_BACKGROUND_THREAD=off");
     white_init();
     before = threads();
     white_collect();
@@ -55,9 +54,7 @@ static int are_refused(void)
 {
     int before;
 
-    setenv("GC_MARKERS", "8", 1);
-    setenv("SGC_BACKGROUND_THREAD", "off", 1);
-    setenv("SGC_TORTURE", "1000000", 1);    /* all markers in each cycle */
+    environment("GC_MARKERS=8", "SGC_BACKGROUND_THREAD=off", "SGC_TORTURE=1000000");        /* all markers in each cycle */
     white_init();
     before = threads();
     sgc_thread_set_creator(refuse_third);
@@ -92,16 +89,14 @@ static int no_nsb(void)
 
 static int contradicts(void)
 {
-    setenv("SGC_PRESET", "no-opt", 1);
-    setenv("SGC_STEAL", "half", 1);
+    environment("SGC_PRESET=no-opt", "SGC_STEAL=half");
     white_init();
     return sgc_options.steal == SGC_STEAL_HALF && sgc_options.stack_form == SGC_STACK_LOCKED ? 0 : 1;
 }
 
 static int useless(void)
 {
-    setenv("SGC_STEALING", "off", 1);
-    setenv("SGC_STEAL", "one", 1);
+    environment("SGC_STEALING=off", "SGC_STEAL=one");
     white_init();
     return sgc_options.balance ? 1 : 0;
 }

@@ -10,18 +10,17 @@
 #include "gc/collect/write_watch.h"
 
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 #include <gc/gc_typed.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "gc/collect/concurrent.h"
-#include "gc/events/events.h"
 #include "platform/faults.h"
 #include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/white.h"
+#include "tests/lib/world.h"
 
 enum { WORKERS = 2, GROUPS = 256, PLACES = 16, ALL = GROUPS * PLACES, OWN_GROUPS = 4, KERNEL = 16,
        ASK = 256, LEAST = 2, SECONDS = 30 };
@@ -53,7 +52,6 @@ struct worker {
 static struct token *in_static_data[WORKERS][OWN_GROUPS * PLACES];
 static _Thread_local struct token *in_thread_data[OWN_GROUPS * PLACES];
 static GC_descr every_other_word;
-static sgc_a32_t cycles;
 static sgc_aw_t all_stored, all_by_kernel;
 
 static struct token **place(const struct worker *w, uint32_t i)
@@ -243,7 +241,7 @@ static void step(struct worker *w)
 /* Also until there has been a cycle, for a while. */
 static bool goes_on(const struct worker *w, uint64_t until)
 {
-    return w->stored < stores / WORKERS || (sgc_a32_load(&cycles) < LEAST && sgc_clock_ns() < until);
+    return w->stored < stores / WORKERS || (sgc_a32_load(&world_cycles.concurrent) < LEAST && sgc_clock_ns() < until);
 }
 
 /* Allocated, each where it should be. */
@@ -284,13 +282,6 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
-{
-    sgc_a32_add(&cycles, r->concurrent.earlier_stops != 0);
-}
-
-static const struct sgc_listener listener = { .cycle_end = at_end };
-
 /* A source that loses writes is found, too. */
 static bool loses;
 
@@ -305,23 +296,20 @@ static int lose_none(void)
         return CHILD_SKIPS;
     sgc_fault_plant(loses ? SGC_FAULT_NOT_REARMED : SGC_FAULT_NONE);
     every_other_word = GC_make_descriptor(bits, 32);
-    sgc_listener_add(&listener);
-    for (intptr_t i = 0; i < WORKERS; i++)
-        if (GC_pthread_create(&thread[i], NULL, work, (void *)i) != 0)
-            return 4;
-    for (int i = 0; i < WORKERS; i++)
-        GC_pthread_join(thread[i], NULL);
+    world_count_cycles();
+    threads_start(thread, WORKERS, work);
+    threads_join(thread, WORKERS);
     tap_diag("%s: %lu stores, %lu of them by the kernel, in %u cycles beside the program", source,
-             (unsigned long)sgc_aw_load(&all_stored), (unsigned long)sgc_aw_load(&all_by_kernel), sgc_a32_load(&cycles));
-    return sgc_a32_load(&cycles) >= LEAST ? 0 : 3;
+             (unsigned long)sgc_aw_load(&all_stored), (unsigned long)sgc_aw_load(&all_by_kernel),
+             sgc_a32_load(&world_cycles.concurrent));
+    return sgc_a32_load(&world_cycles.concurrent) >= LEAST ? 0 : 3;
 }
 
 int main(int argc, char **argv)
 {
     static const char *const sources[] = { "none", "async", "mprotect", "softdirty", "software" };
 
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0");
     stores = argc == 3 ? strtoull(argv[2], NULL, 10) : SHORT_STORES;
     if (stores == 0)
         tap_bail("not a number of stores");

@@ -8,10 +8,8 @@
 #include "gc/collect/collect.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 
 #include "gc/collect/concurrent.h"
@@ -49,7 +47,7 @@ static void on_cycle_end(TEST_UNUSED void *context, const struct sgc_cycle_recor
 {
     bool asked = record->reason == SGC_REASON_EXPLICIT || record->reason == SGC_REASON_LIMIT;
 
-    kept_note(record);
+    kept_note(NULL, record);
     report->explained += is_explained(record);
     report->long_stops += record->concurrent.earlier_stops == 0 && !asked && record->marked.bytes >= LONG_MB * MB;
 }
@@ -60,10 +58,8 @@ static const struct sgc_listener listener = { .cycle_end = on_cycle_end };
 
 static void load(void)
 {
-    size_t more = 3 * KEPT_MB * MB;
-
     sgc_verify(keep(KEPT_MB * MB));
-    drop(&more);
+    drop(3 * KEPT_MB * MB);
 }
 
 static void expanded(void)
@@ -74,12 +70,10 @@ static void expanded(void)
 
 static void disabled(void)
 {
-    size_t more = 3 * KEPT_MB * MB;
-
     GC_disable();
     sgc_verify(keep(KEPT_MB * MB));
     GC_enable();
-    drop(&more);
+    drop(3 * KEPT_MB * MB);
 }
 
 static void grows(void)
@@ -128,14 +122,7 @@ static void freed(void)
 
 static void threads(void)
 {
-    static size_t more = KEPT_MB * MB;
-    pthread_t thread[THREADS];
-
-    sgc_verify(keep(KEPT_MB * MB));
-    for (int i = 0; i < THREADS; i++)
-        sgc_verify(GC_pthread_create(&thread[i], NULL, drop, &more) == 0);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(thread[i], NULL);
+    keep_and_drop(KEPT_MB * MB, THREADS, KEPT_MB * MB);
 }
 
 static const struct program {
@@ -192,8 +179,8 @@ static int can(void)
 
 int main(void)
 {
-    kept_report_make();
-    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    kept_report = child_shared(sizeof *kept_report);
+    report = child_shared(sizeof *report);
     setenv("SGC_MODE", "concurrent", 1);
     if (run_in_child(can) != 0)
         tap_skip_all("nothing tells written pages here");

@@ -253,9 +253,7 @@ static int store_by_itself(void)
 
 int main(void)
 {
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "3600000", 1);
-    setenv("SGC_DIRTY", "software", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=3600000", "SGC_DIRTY=software");
     child_ok(store_by_itself, "what SGC stores into objects is reported");
     return tap_done();
 }

@@ -9,7 +9,6 @@
 #include "gc/collect/concurrent.h"
 
 #define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
 #include <gc/gc.h>
 #include <sgc.h>
 
@@ -50,11 +49,8 @@ static int change_in_threads(void)
 
     if (!begin())
         return CHILD_SKIPS;
-    for (uintptr_t i = 0; i < THREADS; i++)
-        if (GC_pthread_create(&thread[i], NULL, change_on, (void *)i) != 0)
-            return 4;
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(thread[i], NULL);
+    threads_start(thread, THREADS, change_on);
+    threads_join(thread, THREADS);
     if (sgc_a32_load(&wrong) != 0)
         return 1;
     return sgc_a32_load(&world_cycles.concurrent) >= CYCLES ? 0 : 3;
@@ -68,12 +64,9 @@ static int forget(void)
 
 static void test_forgetful(void)
 {
-    const char *text;
     int status;
+    const char *text = capture_said(status = run_in_child(forget));
 
-    capture_begin();
-    status = run_in_child(forget);
-    text = capture_end();
     if (status == CHILD_SKIPS)
         tap_skip("threads that report nothing: cannot be tried here");
     else if (!tap_ok(status == 128 + SIGABRT && strstr(text, "call GC_END_STUBBORN_CHANGE") != NULL,
@@ -183,10 +176,7 @@ static int attempts(int prior)
 
 int main(void)
 {
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-    setenv("SGC_VERIFY", "marks", 1);
-    setenv("SGC_DIRTY", "software", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0", "SGC_VERIFY=marks", "SGC_DIRTY=software");
     child_ok(change_in_threads, "%d threads move pointers about and report that: none of their objects is lost", THREADS);
     test_forgetful();
     child_ok(help, "the program marks a little, or all that is left");

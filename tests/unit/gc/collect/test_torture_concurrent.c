@@ -122,12 +122,9 @@ static bool silent(const char *text)
 
 static void check(void)
 {
-    const char *text;
     int status;
+    const char *text = capture_said(status = run_in_child(torture));
 
-    capture_begin();
-    status = run_in_child(torture);
-    text = capture_end();
     if (status == CHILD_SKIPS)
         tap_skip("%s: cannot be tried here", source);
     else if (!tap_ok(status == 0 && silent(text), "%s: nothing lost in cycles under torture", source))
@@ -143,8 +140,7 @@ int main(int argc, char **argv)
 {
     static const char *const sources[] = { "none", "async", "mprotect", "softdirty", "software" };
 
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0");
     if (argc == 6) {
         source = argv[1], every = argv[5];
         wanted = number_of(argv[2]), seconds = number_of(argv[3]), threads = number_of(argv[4]);

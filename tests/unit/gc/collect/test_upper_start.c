@@ -16,8 +16,9 @@
 #include "gc/events/events.h"
 #include "tests/lib/child.h"
 #include "tests/lib/layer.h"
+#include "tests/lib/world.h"
 
-enum { LONG_CHAIN = 100000, SECONDS = 20 };
+enum { LONG_CHAIN = 100000 };
 
 static uintptr_t hidden[2];             /* objects of which nothing else is known */
 static void *in_static;
@@ -112,20 +113,14 @@ static int free_in_stop(void)
 
 /* ---- beside the program ---- */
 
-static sgc_a32_t cycles, stops;
+static sgc_a32_t stops;
 
 static void at_resumed(TEST_UNUSED void *unused, TEST_UNUSED const struct sgc_cycle_record *r)
 {
     sgc_a32_add(&stops, 1);
 }
 
-static void at_end(TEST_UNUSED void *unused, const struct sgc_cycle_record *r)
-{
-    if (r->concurrent.earlier_stops != 0)
-        sgc_a32_add(&cycles, 1);
-}
-
-static const struct sgc_listener listener = { .resumed = at_resumed, .cycle_end = at_end };
+static const struct sgc_listener listener = { .resumed = at_resumed };
 
 static void churn_a_little(void)
 {
@@ -140,10 +135,10 @@ static void churn_a_little(void)
 
 static void churn(uint32_t wanted, bool also_explicitly)
 {
-    uint64_t until = sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;
+    uint64_t until = world_patience();
     void *volatile list = NULL;
 
-    for (uint32_t i = 0; sgc_a32_load(&cycles) < wanted && sgc_clock_ns() < until; i++) {
+    for (uint32_t i = 0; world_waits_for(wanted, until); i++) {
         void **link = GC_malloc(4000);
 
         link[0] = i % 20000 != 0 ? list : NULL;
@@ -163,13 +158,14 @@ static int several_stops(void)
     if (!sgc_concurrent_enabled())
         return CHILD_SKIPS;
     sgc_listener_add(&listener);
+    world_count_cycles();
     stopped_before = sgc_a32_load(&layer.stopped);
     churn(3, true);
     GC_gcollect();
     GC_disable();
     begun = sgc_a32_load(&layer.stopped);
     over = sgc_a32_load(&layer.over) + sgc_a32_load(&layer.given_up);
-    if (sgc_a32_load(&cycles) == 0)
+    if (sgc_a32_load(&world_cycles.concurrent) == 0)
         return CHILD_SKIPS;
     if (begun < over || begun > over + 1 || begun == stopped_before)
         return 1;
@@ -247,21 +243,21 @@ static int no_mark_when_given_up(void)
 static int stops_once_with_marks(void)
 {
     begin("concurrent", &layer_that_marks);
-    sgc_listener_add(&listener);
+    world_count_cycles();
     if (sgc_concurrent_enabled() || GC_is_incremental_mode())
         return 1;
     GC_enable_incremental();
     for (uint64_t until = sgc_clock_ns() + 2000 * (uint64_t)WHITE_MS;
          sgc_a32_load(&layer.marks) < 5 && sgc_clock_ns() < until;)
         churn_a_little();
-    if (sgc_concurrent_enabled() || sgc_a32_load(&cycles) != 0)
+    if (sgc_concurrent_enabled() || sgc_a32_load(&world_cycles.concurrent) != 0)
         return 2;
     return sgc_a32_load(&layer.marks) != 0 && sgc_a32_load(&layer.marks) == sgc_a32_load(&layer.stopped) && all_right() ? 0 : 3;
 }
 
 static int rules_out_what_goes_on(void)
 {
-    uint64_t until = sgc_clock_ns() + (uint64_t)SECONDS * 1000000000;
+    uint64_t until = world_patience();
 
     setenv("SGC_MODE", "concurrent", 1);
     white_init();

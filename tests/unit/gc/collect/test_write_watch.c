@@ -347,8 +347,7 @@ static void test_settings(void)
     says(enabled_by_many, NULL, "several threads ask for it at once");
     setenv("SGC_DIRTY", "none", 1);
     says_of(whole_run(STOPPED), NULL, "a source, and no use for it");
-    setenv("SGC_DIRTY", "auto", 1);
-    setenv("GC_ENABLE_INCREMENTAL", "1", 1);
+    environment("SGC_DIRTY=auto", "GC_ENABLE_INCREMENTAL=1");
     says_of(whole_run(STOPPED), "GC_ENABLE_INCREMENTAL=1: 0 is used: SGC_MODE=stop is set", "both modes asked for");
     unsetenv("GC_ENABLE_INCREMENTAL");
     setenv("SGC_MODE", "concurrent", 1);
@@ -372,9 +371,7 @@ int main(void)
 
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer has its own idea of this process's pages, signals and forks");
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-    setenv("SGC_VERIFY", "marks", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0", "SGC_VERIFY=marks");
     if (!sgc_barrier_all_threads())
         tap_skip_all("no barrier of all threads");
     has_async = works("async");

@@ -191,10 +191,7 @@ int main(void)
 {
     if (TEST_SANITIZED)
         tap_skip_all("a sanitizer has its own handler of SIGSEGV");
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-    setenv("SGC_VERIFY", "marks", 1);
-    setenv("SGC_DIRTY", "mprotect", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0", "SGC_VERIFY=marks", "SGC_DIRTY=mprotect");
     says_of(whole_run(BESIDE), NULL, "nothing goes wrong");
     says(stops_the_lead, NULL, "threads that collect all the time");
     child_ok(fails_now_and_then, "one call in fifty fails");

@@ -114,8 +114,7 @@ static int use_the_limit(void)
 {
     uint64_t cycles;
 
-    setenv("SGC_PACING", "limit", 1);
-    setenv("GC_MAXIMUM_HEAP_SIZE", "64m", 1);
+    environment("SGC_PACING=limit", "GC_MAXIMUM_HEAP_SIZE=64m");
     white_init();
     cycles = collections(320);
     return cycles >= 3 && cycles <= 10 && hits() == 0 && sgc_heap_max() > (size_t)56 << 20 &&

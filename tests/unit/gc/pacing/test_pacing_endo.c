@@ -220,9 +220,7 @@ static int real_cycles(void)
 {
     size_t bytes = 0;
 
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("SGC_DIRTY", "none", 1);
-    setenv("SGC_VERIFY", "marks", 1);
+    environment("SGC_MODE=concurrent", "SGC_DIRTY=none", "SGC_VERIFY=marks");
     white_init();
     sgc_pacing_set_minimum(SMALL);
     sgc_listener_add(&listener);
@@ -246,8 +244,7 @@ static int real_cycles(void)
 
 int main(void)
 {
-    setenv("SGC_PACING", "endo", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    environment("SGC_PACING=endo", "GC_PAUSE_TIME_TARGET=0");
     unsetenv("SGC_TORTURE");
     child_ok(real_cycles, "cycles run beside a program, none begins early, and nothing is lost");
     if (rule() != 0)

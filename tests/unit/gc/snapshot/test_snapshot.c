@@ -132,8 +132,7 @@ static int collect_beside(void)
 {
     static const struct sgc_listener counter = { .cycle_end = count_cycle };
 
-    setenv("SGC_MODE", "concurrent", 1);
-    setenv("GC_PAUSE_TIME_TARGET", "0", 1);
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0");
     set_option("n%n", ",every=4");
     GC_INIT();
     sgc_listener_add(&counter);
