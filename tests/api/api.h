@@ -57,6 +57,17 @@ TEST_NOINLINE static void *api_in_thread(void *(*fn)(void *), void *arg)
     return result;
 }
 
+static void *api_call(void *fn)
+{
+    (*(void (**)(void))fn)();
+    return NULL;
+}
+
+TEST_UNUSED static void api_run(void (*fn)(void))
+{
+    api_in_thread(api_call, &fn);
+}
+
 /* Runs fn(arg) in such a thread while nothing collects: an object that dies would leave its
  * address to one that fn makes later. */
 TEST_UNUSED static void api_make_in_thread(void *(*fn)(void *), void *arg)
@@ -64,6 +75,11 @@ TEST_UNUSED static void api_make_in_thread(void *(*fn)(void *), void *arg)
     GC_disable();
     api_in_thread(fn, arg);
     GC_enable();
+}
+
+TEST_UNUSED static void api_make(void (*fn)(void))
+{
+    api_make_in_thread(api_call, &fn);
 }
 
 /* Starts a registered thread, which runs fn(arg). */
@@ -331,7 +347,15 @@ TEST_NOINLINE static void api_check_child(void (*fn)(void), const char *message,
     api_check_child_of(fn(), message, name);
 }
 
-/* The same with such settings, and not a word. */
+/* The same with the collector started. */
+#define api_check_started_of(action, message, name) api_check_child_of(GC_INIT(); action, message, name)
+
+TEST_NOINLINE static void api_check_started(void (*fn)(void), const char *message, const char *name)
+{
+    api_check_started_of(fn(), message, name);
+}
+
+/* Without that, but with such settings, and not a word. */
 TEST_NOINLINE static void api_check_child_with(const char *settings, void (*fn)(void), const char *name)
 {
     api_settings = settings;

@@ -43,11 +43,10 @@ static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
     run();
 }
 
-static void *make_finalizable(void *unused)
+static void make_finalizable(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         GC_register_finalizer_no_order(GC_malloc(100), finalize, NULL, NULL, NULL);
-    return unused;
 }
 
 static int kind;
@@ -59,17 +58,16 @@ static int disclaim(void *object)
     return 0;
 }
 
-static void *make_disclaimable(void *unused)
+static void make_disclaimable(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         *(long *)GC_generic_malloc(100, kind) = READY;
-    return unused;
 }
 
 static void begin_finalizers(void)
 {
     GC_INIT();
-    api_in_thread(make_finalizable, NULL);
+    api_run(make_finalizable);
 }
 
 static void begin_disclaim(void)
@@ -77,7 +75,7 @@ static void begin_disclaim(void)
     GC_INIT();
     kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
     GC_register_disclaim_proc(kind, disclaim, 0);
-    api_in_thread(make_disclaimable, NULL);
+    api_run(make_disclaimable);
 }
 
 /* ---- the handler's stack --------------------------------------------------------------------- */
@@ -230,20 +228,8 @@ TEST_NOINLINE static void hold_inside(bool by_other)
     hold(by_other, memory);
 }
 
-static void *hold_inside_thread(void *arg)
-{
-    hold_inside(false);
-    return arg;
-}
-
 static void holds(void) { hold(false, api_outside(STACK)); }
 static void holds_inside(void) { hold_inside(false); }
-
-static void holds_in_thread(void)
-{
-    GC_INIT();
-    api_in_thread(hold_inside_thread, NULL);
-}
 
 /* ---- an alternate stack whose memory is something else by now -------------------------------- */
 
@@ -283,10 +269,8 @@ TEST_NOINLINE static void *set_up_and_be_stopped(void *arg)
 
 static void left_behind(void)
 {
-    pthread_t thread;
+    pthread_t thread = api_start(set_up_and_be_stopped, NULL);
 
-    GC_INIT();
-    API_CHILD(GC_pthread_create(&thread, NULL, set_up_and_be_stopped, NULL) == 0);
     while (!interrupted)
         usleep(100);
     for (int i = 0; i < 10; i++)
@@ -310,7 +294,7 @@ int main(void)
     api_check_child_of(hold(true, api_outside(STACK)), NULL, "also when another thread collects");
     api_check_child(holds_inside, NULL, "on such a stack inside the thread's own, of which the collector was told");
     api_check_child_of(hold_inside(true), NULL, "also when another thread collects");
-    api_check_child(holds_in_thread, NULL, "and not only on the first thread");
-    api_check_child(left_behind, NULL, "an alternate stack in a frame that is gone: what lies there now is left alone");
+    api_check_started_of(api_run(holds_inside), NULL, "and not only on the first thread");
+    api_check_started(left_behind, NULL, "an alternate stack in a frame that is gone: what lies there now is left alone");
     return tap_done();
 }

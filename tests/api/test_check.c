@@ -100,13 +100,12 @@ static void check_displacement(void)
 static GC_hidden_pointer hidden[3];
 static char *volatile word[3];      /* volatile: the stores matter */
 
-static void *point_inside(void *unused)
+static void point_inside(void)
 {
     for (int i = 0; i < 3; i++)
         hidden[i] = GC_HIDE_POINTER(word[i] = GC_malloc(API_LARGE));
     word[0] += 8;
     word[1] += 24;
-    return unused;
 }
 
 static void no_interior_pointers(void)
@@ -116,7 +115,7 @@ static void no_interior_pointers(void)
     API_CHILD(GC_get_all_interior_pointers() == 0);
     GC_register_displacement(8);
     GC_is_valid_displacement_print_proc = not_valid;
-    api_in_thread(point_inside, NULL);
+    api_run(point_inside);
     api_collect();
     API_CHILD(api_alive(hidden, 1) == 1);           /* at a registered displacement */
     API_CHILD(api_alive(hidden + 1, 1) == 0);       /* at another one */

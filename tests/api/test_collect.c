@@ -171,7 +171,6 @@ static void reach_limit(void)
 {
     intptr_t count;
 
-    GC_INIT();
     GC_set_warn_proc(GC_ignore_warn_proc);
     GC_set_max_heap_size(64 * MB);
     GC_set_oom_fn(refuse);
@@ -197,7 +196,6 @@ static void use_reserve(void)
 {
     volatile size_t size = (size_t)1 << 50;
 
-    GC_INIT();
     GC_set_warn_proc(GC_ignore_warn_proc);
     reserve = GC_malloc(100);
     API_CHILD(GC_get_oom_fn()(100) == NULL);
@@ -210,7 +208,6 @@ static void strings_without_memory(void)
 {
     char *big;
 
-    GC_INIT();
     GC_set_warn_proc(GC_ignore_warn_proc);
     GC_set_max_heap_size(16 * MB);
     big = api_outside(32 * MB);
@@ -406,7 +403,6 @@ static void sweep_and_jump(void)
 /* Between the locks of growing the memory is asked of the system: most of the time goes there. */
 static void expand_and_jump(void)
 {
-    GC_INIT();
     signal(SIGALRM, jump_out);
     interrupt_every(20);
     for (volatile int i = 0; i < 400; i++) {
@@ -422,14 +418,14 @@ static void expand_and_jump(void)
 
 int main(void)
 {
-    api_check_child(reach_limit, NULL, "at the heap limit allocation fails through the hook, and goes on afterwards");
-    api_check_child(use_reserve, NULL, "the out-of-memory hook's result is the allocation's");
-    api_check_child(strings_without_memory, NULL, "GC_strdup and GC_strndup fail with ENOMEM");
+    api_check_started(reach_limit, NULL, "at the heap limit allocation fails through the hook, and goes on afterwards");
+    api_check_started(use_reserve, NULL, "the out-of-memory hook's result is the allocation's");
+    api_check_started(strings_without_memory, NULL, "GC_strdup and GC_strndup fail with ENOMEM");
     api_check_child(late_start, NULL, "the first allocation starts the collector");
     if (api_on_sgc) {
         check_tiny();
         api_check_child(sweep_and_jump, NULL, "no pages are lost when a handler jumps out of sweeping");
-        api_check_child(expand_and_jump, NULL, "the heap can grow when a handler has jumped out of its growing");
+        api_check_started(expand_and_jump, NULL, "the heap can grow when a handler has jumped out of its growing");
         api_check_child_with("GC_DISABLE_INCREMENTAL=1 SGC_MODE=stop", not_incremental,
                              "the incremental mode is declined if the user says so");
         api_check_child_with("SGC_DIRTY=none", incremental, "a collection beside the program begins and ends");

@@ -182,24 +182,22 @@ static void check_addresses(void)
            "resizing an object without guards gives it some");
 }
 
-static void *make_smashed(void *unused)
+static void make_smashed(void)
 {
     char *volatile p = GC_MALLOC(API_LARGE);
 
     p[API_LARGE] = 1;
-    return unused;
 }
 
 enum { MANY = 2000 };
 
-static void *make_many(void *unused)
+static void make_many(void)
 {
     for (int i = 0; i < MANY; i++) {
         char *volatile p = GC_MALLOC_ATOMIC(100);
 
         p[100] = 1;
     }
-    return unused;
 }
 
 static void *plain[MANY];
@@ -207,10 +205,10 @@ static void *plain[MANY];
 /* What is dead has no header any more: a pointer-free object in its place is not taken for it. */
 static void check_dead(void)
 {
-    api_in_thread(make_smashed, NULL);
+    api_run(make_smashed);
     tap_ok(says(api_collect, "past the end"), "an object that dies is looked at for the last time");
     tap_ok(says(api_collect, ""), "and then not again");
-    api_in_thread(make_many, NULL);
+    api_run(make_many);
     tap_ok(says(api_collect, "more objects were leaked or written"), "a long list is cut");
     for (int i = 0; i < MANY; i++)
         plain[i] = GC_malloc_atomic(100 + 40);
@@ -249,7 +247,7 @@ static void finalize_guarded(void *p, void *number)
             number == &data[0];
 }
 
-static void *make_guarded(void *unused)
+static void make_guarded(void)
 {
     for (int i = 0; i < OBJECTS; i++) {
         char *p = GC_MALLOC(100);
@@ -257,7 +255,6 @@ static void *make_guarded(void *unused)
         *p = 'x';
         GC_REGISTER_FINALIZER_NO_ORDER(p, finalize_guarded, &data[0], NULL, NULL);
     }
-    return unused;
 }
 
 static void check_old_finalizer(void)
@@ -281,7 +278,7 @@ static void check_old_finalizer(void)
 
 static void check_finalizers(void)
 {
-    api_in_thread(make_guarded, NULL);
+    api_run(make_guarded);
     for (int i = 0; i < 3; i++) {
         api_collect();
         GC_invoke_finalizers();
@@ -295,14 +292,13 @@ static void check_finalizers(void)
 
 static char *volatile kept;
 
-static void *leak(void *unused)
+static void leak(void)
 {
     char *volatile p = GC_debug_malloc(API_LARGE, "leaky.c", 7);
 
     p = GC_debug_malloc(30, "freed.c", 8);
     GC_FREE(p);
     kept = GC_debug_malloc(30, "kept.c", 9);
-    return unused;
 }
 
 static bool heard(const char *word) { return strstr(said, word) != NULL; }
@@ -312,7 +308,7 @@ static void find_leaks(void)
     GC_find_leak = 1;
     GC_INIT();
     GC_set_warn_proc(listen);
-    api_in_thread(leak, NULL);
+    api_run(leak);
     api_collect();
     API_CHILD(GC_get_find_leak() == 1);
     API_CHILD(heard("leaked: 10000 bytes") && heard("leaky.c:7"));
@@ -372,7 +368,7 @@ static void abort_on_leak(void)
     setenv("GC_ABORT_ON_LEAK", "1", 1);
     signal(SIGABRT, _exit);
     GC_INIT();
-    api_in_thread(leak, NULL);
+    api_run(leak);
     api_collect();
 }
 

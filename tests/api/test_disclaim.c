@@ -20,7 +20,7 @@ static struct thing *make(long number)
 }
 
 /* Every tenth lives. */
-static void *make_things(void *arg)
+static void make_things(void)
 {
     struct thing **kept = GC_malloc(OBJECTS / 10 * sizeof *kept);
 
@@ -31,7 +31,6 @@ static void *make_things(void *arg)
         if (i % 10 == 0)
             kept[i / 10] = t;
     }
-    return arg;
 }
 
 /* Dead objects may wait for somebody who sweeps their page: allocation does. */
@@ -74,7 +73,7 @@ static int note(void *object)
 static void once_each(void)
 {
     start(note, 0);
-    api_in_thread(make_things, NULL);
+    api_run(make_things);
     collect_and_sweep();
     API_CHILD(wrong == 0 && count(0, 10) == 0);
     API_CHILD(count(0, 1) >= OBJECTS / 10 * 9 - STRAYS);
@@ -95,7 +94,7 @@ static int look_at_other(void *object)
     return note(object);
 }
 
-static void *make_pairs(void *arg)
+static void make_pairs(void)
 {
     for (int i = 0; i < OBJECTS; i += 2) {
         struct thing *t = make(i);
@@ -104,13 +103,12 @@ static void *make_pairs(void *arg)
         t->other->ready = READY;
         t->other->number = i + 1;
     }
-    return arg;
 }
 
 static void contents_stay(void)
 {
     start(look_at_other, 1);
-    api_in_thread(make_pairs, NULL);
+    api_run(make_pairs);
     collect_and_sweep();
     API_CHILD(wrong == 0 && count(0, 2) >= OBJECTS / 2 - STRAYS);
 }
@@ -135,7 +133,7 @@ static int before_other(void *object)
     return look_at_other(object);
 }
 
-static void *watch_others(void *arg)
+static void watch_others(void)
 {
     for (int i = 0; i < OBJECTS; i += 2) {
         struct thing *t = make(i), *other = GC_malloc(sizeof *other);
@@ -147,13 +145,6 @@ static void *watch_others(void *arg)
         GC_REGISTER_FINALIZER(other, over_now, NULL, NULL, NULL);
         API_CHILD(GC_general_register_disappearing_link(&hidden[i + 1], other) == 0);
     }
-    return arg;
-}
-
-static void *finalize_waiting(void *arg)
-{
-    GC_invoke_finalizers();
-    return arg;
 }
 
 static void contents_unfinalized(void)
@@ -161,10 +152,10 @@ static void contents_unfinalized(void)
     int gone = 0;
 
     start(before_other, 1);
-    api_in_thread(watch_others, NULL);
+    api_run(watch_others);
     for (int i = 0; i < 3; i++) {
         collect_and_sweep();
-        api_in_thread(finalize_waiting, NULL);
+        api_in_thread(api_invoke_finalizers, NULL);
     }
     for (int i = 1; i < OBJECTS; i += 2)
         gone += over[i] == 1 && hidden[i] == NULL;
@@ -185,7 +176,7 @@ static void asked_again(void)
     int often = 0;
 
     start(twice, 0);
-    api_in_thread(make_things, NULL);
+    api_run(make_things);
     root = NULL;
     for (int i = 0; i < 4; i++)
         collect_and_sweep();
@@ -224,7 +215,6 @@ static void *make_finalized(void *arg)
 
 static void finalized_malloc(void)
 {
-    GC_INIT();
     GC_init_finalized_malloc();
     GC_init_finalized_malloc();
     for (int i = 0; i < 5; i++) {
@@ -261,7 +251,6 @@ static void begun_together(void)
 {
     pthread_t thread[RACERS];
 
-    GC_INIT();
     pthread_barrier_init(&line, NULL, RACERS);
     api_start_all(thread, RACERS, race);
     api_join_all(thread, RACERS);
@@ -287,7 +276,7 @@ static int allocating(void *object)
 static void may_allocate(void)
 {
     start(allocating, 0);
-    api_in_thread(make_things, NULL);
+    api_run(make_things);
     root = NULL;
     collect_and_sweep();
     API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
@@ -304,7 +293,7 @@ static int jumping(void *object)
     return note(object);
 }
 
-TEST_NOINLINE static void *collect_jumping(void *arg)
+TEST_NOINLINE static void collect_jumping(void)
 {
     volatile int jumps = 0;
 
@@ -312,17 +301,16 @@ TEST_NOINLINE static void *collect_jumping(void *arg)
         jumps = jumps + 1;
     GC_gcollect();
     API_CHILD(jumps > 10);
-    return arg;
 }
 
 static void may_jump(void)
 {
     start(jumping, 0);
-    api_make_in_thread(make_things, NULL);      /* a procedure would have nowhere to jump to yet */
+    api_make(make_things);      /* a procedure would have nowhere to jump to yet */
     root = NULL;
     for (int i = 0; i < 2; i++)
         scrub_stack();
-    api_in_thread(collect_jumping, NULL);
+    api_run(collect_jumping);
     API_CHILD(wrong == 0 && count(0, 1) >= OBJECTS - STRAYS);
 }
 
@@ -421,7 +409,7 @@ static void asked_by_others(void)
     pthread_t thread;
 
     start(leave_or_note, 0);
-    api_in_thread(make_things, NULL);
+    api_run(make_things);
     root = NULL;
     API_CHILD(GC_pthread_create(&thread, NULL, jump_and_wait, NULL) == 0);
     while (!jumped)
@@ -447,11 +435,10 @@ TEST_NOINLINE static void *jump_and_allocate(void *arg)
 static void allocate_after_jump(void) { start_full(100000); api_in_thread(jump_and_allocate, NULL); }
 
 /* What the program frees itself is not asked about, not even from within a procedure when it was waiting already. */
-static void *free_all(void *arg)
+static void free_all(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         GC_free(make(i));
-    return arg;
 }
 
 static int frees_others(void *object)
@@ -467,7 +454,7 @@ static int frees_others(void *object)
     return 0;
 }
 
-static void *make_couples(void *arg)
+static void make_couples(void)
 {
     for (int i = 0; i < OBJECTS; i += 2) {
         struct thing *a = make(i), *b = make(i + 1);
@@ -475,16 +462,15 @@ static void *make_couples(void *arg)
         a->other = b;
         b->other = a;
     }
-    return arg;
 }
 
 static void freed(void)
 {
     start(frees_others, 0);
-    api_in_thread(free_all, NULL);
+    api_run(free_all);
     collect_and_sweep();
     API_CHILD(count(0, 1) == 0);
-    api_in_thread(make_couples, NULL);
+    api_run(make_couples);
     collect_and_sweep();
     for (int i = 0; i < OBJECTS; i += 2)
         API_CHILD(called[i] + called[i + 1] <= 1);
@@ -493,22 +479,16 @@ static void freed(void)
 
 /* ---- bad input ---- */
 
-static void no_kind(void) { GC_INIT(); GC_register_disclaim_proc(14, note, 0); }
-static void built_in(void) { GC_INIT(); GC_register_disclaim_proc(1, note, 0); }
-static void negative(void) { GC_INIT(); GC_register_disclaim_proc(-1, note, 0); }
-
 static void no_closure(void)
 {
     void *(*volatile allocate)(size_t, const struct GC_finalizer_closure *) = GC_finalized_malloc;    /* not "nonnull" */
 
-    GC_INIT();
     GC_init_finalized_malloc();
     API_CHILD(allocate(20, NULL) != NULL);
 }
 
 static void not_begun(void)
 {
-    GC_INIT();
     make_finalized(NULL);
     collect_and_sweep();
     API_CHILD(finalized > 0);
@@ -516,11 +496,11 @@ static void not_begun(void)
 
 static void bad_input(void)
 {
-    api_check_child(no_kind, "kind 14 is not one", "a kind that there is not");
-    api_check_child(built_in, "kind 1 is not one", "a built-in kind");
-    api_check_child(negative, "kind -1 is not one", "a negative kind");
-    api_check_child(no_closure, "there is no closure", "no closure");
-    api_check_child(not_begun, "called before GC_init_finalized_malloc", "without GC_init_finalized_malloc");
+    api_check_started_of(GC_register_disclaim_proc(14, note, 0), "kind 14 is not one", "a kind that there is not");
+    api_check_started_of(GC_register_disclaim_proc(1, note, 0), "kind 1 is not one", "a built-in kind");
+    api_check_started_of(GC_register_disclaim_proc(-1, note, 0), "kind -1 is not one", "a negative kind");
+    api_check_started(no_closure, "there is no closure", "no closure");
+    api_check_started(not_begun, "called before GC_init_finalized_malloc", "without GC_init_finalized_malloc");
 }
 
 int main(void)
@@ -531,9 +511,9 @@ int main(void)
     api_check_child(contents_stay, NULL, "what an object points at stays if that is wanted");
     api_check_child(contents_unfinalized, NULL, "and is not finalized before the object is gone");
     api_check_child(asked_again, NULL, "a procedure may keep its object for a time");
-    api_check_child(finalized_malloc, NULL, "objects with a closure");
+    api_check_started(finalized_malloc, NULL, "objects with a closure");
     if (api_on_sgc) {
-        api_check_child(begun_together, NULL, "from threads that begin together");
+        api_check_started(begun_together, NULL, "from threads that begin together");
         api_check_child(may_allocate, NULL, "a procedure may allocate and collect");
         api_check_child(may_jump, NULL, "and jump out");
         api_check_child(asked_by_others, NULL, "and another thread asks the rest");

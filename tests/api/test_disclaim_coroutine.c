@@ -29,11 +29,10 @@ static int gives_way(void *object)
     return 0;
 }
 
-static void *make_things(void *arg)
+static void make_things(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         make_thing(i, sizeof(struct thing));
-    return arg;
 }
 
 static void collect(void)
@@ -46,7 +45,7 @@ static void collect(void)
 TEST_NOINLINE static void begin(void)
 {
     start(gives_way, 0);
-    api_in_thread(make_things, NULL);
+    api_run(make_things);
     getcontext(&coroutine);
     coroutine.uc_stack.ss_sp = GC_malloc_uncollectable(STACK);
     coroutine.uc_stack.ss_size = STACK;

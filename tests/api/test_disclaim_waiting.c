@@ -19,7 +19,7 @@ static void closed(void *object, TEST_UNUSED void *data)
     finalized += ((struct small *)object)->number == READY;
 }
 
-static void *churn(void *arg)
+static void churn(void)
 {
     static const struct GC_finalizer_closure closure = { closed, NULL };
     struct small **kept = GC_malloc(KEPT * sizeof *kept);
@@ -33,7 +33,6 @@ static void *churn(void *arg)
         random = random * 1103515245 + 12345;
         kept[(random >> 16) % KEPT] = s;
     }
-    return arg;
 }
 
 /* How much is allocated between two collections depends on what these cost here.  Beside that there is what lives, about 1.3
@@ -47,9 +46,8 @@ static size_t enough(void)
 
 static void little_memory(void)
 {
-    GC_INIT();
     GC_init_finalized_malloc();
-    api_in_thread(churn, NULL);
+    api_run(churn);
     API_CHILD(finalized > MADE / 2);
     API_CHILD(TEST_SANITIZED || GC_get_heap_size() < enough());
 }
@@ -93,12 +91,11 @@ static void free_and_make(void)
         GC_malloc_atomic(100000);
 }
 
-static void *free_waiting(void *arg)
+static void free_waiting(void)
 {
     collect_and_leave();
     GC_disable();
     free_and_make();
-    return arg;
 }
 
 static void start_hidden(GC_disclaim_proc proc)
@@ -120,7 +117,7 @@ static int intact(void)
 static void freed_waiting(void)
 {
     start_hidden(leave);
-    api_in_thread(free_waiting, NULL);
+    api_run(free_waiting);
     API_CHILD(intact() == OBJECTS && asked == 0);
 }
 
@@ -233,7 +230,7 @@ static void freed_itself(void)
 
 int main(void)
 {
-    api_check_child(little_memory, NULL, "the heap stays small when most objects are asked about");
+    api_check_started(little_memory, NULL, "the heap stays small when most objects are asked about");
     api_check_child_of(at_once(leave, no_new_page), NULL, "who needs memory asks before it takes a new page");
     api_check_child(in_swept_pages, NULL, "and finds what has been freed in pages that were swept");
     api_check_child(freed_waiting, NULL, "objects that are freed while they wait");

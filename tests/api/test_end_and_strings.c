@@ -89,7 +89,6 @@ static void *extra[4];
 
 static void dump_named(void)
 {
-    GC_INIT();
     extra[0] = GC_malloc_uncollectable(100);
     GC_add_roots(extra, extra + 4);
     GC_call_with_alloc_lock(dump_under_lock, (void *)(uintptr_t)"wanted");
@@ -97,7 +96,6 @@ static void dump_named(void)
 
 static void dump_numbered(void)
 {
-    GC_INIT();
     GC_gcollect();
     GC_gcollect();
     GC_dump_named(NULL);
@@ -105,7 +103,6 @@ static void dump_numbered(void)
 
 static void dump_regions(void)
 {
-    GC_INIT();
     GC_dump_regions();
     API_CHILD(GC_malloc(10) != NULL);
 }
@@ -113,11 +110,11 @@ static void dump_regions(void)
 int main(void)
 {
     api_check_child(end, NULL, "after GC_deinit objects stay, and nothing is allocated or collected, GC_INIT or not");
-    api_check_child(dump_named, "dump wanted: heap", "GC_dump_named has the name, under the lock too");
-    api_check_child(dump_named, "uncollectable", "and the pages by kind");
-    api_check_child(dump_named, "added roots", "and the roots");
-    api_check_child(dump_numbered, "dump 2: heap", "or the number of the last collection");
-    api_check_child(dump_regions, "pages free", "GC_dump_regions lists regions");
+    api_check_started(dump_named, "dump wanted: heap", "GC_dump_named has the name, under the lock too");
+    api_check_started(dump_named, "uncollectable", "and the pages by kind");
+    api_check_started(dump_named, "added roots", "and the roots");
+    api_check_started(dump_numbered, "dump 2: heap", "or the number of the last collection");
+    api_check_started(dump_regions, "pages free", "GC_dump_regions lists regions");
     GC_INIT();
     return tap_all(check_pages, check_wide, check_old_names);
 }

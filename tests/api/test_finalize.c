@@ -78,18 +78,17 @@ static void note_data(FINALIZER_ARGUMENTS)
 static register_fn *way;
 static GC_finalization_proc finalizer = note_data;
 
-static void *make_simple(void *unused)
+static void make_simple(void)
 {
     for (int i = 0; i < COUNT; i++)
         way(new_node(i), finalizer, &data_word, NULL, NULL);
-    return unused;
 }
 
 static void make_with(GC_finalization_proc fn)
 {
     way = GC_register_finalizer;
     finalizer = fn;
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     finalizer = note_data;
 }
 
@@ -97,25 +96,24 @@ static void check_once(register_fn *fn, const char *name)
 {
     way = fn;
     wrong_data = 0;
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     collect_and_run();
     tap_ok(ran(0, COUNT) && wrong_data == 0, "%s: each dead object is finalized, with its data", name);
     tap_ok(collect_and_run() == 0, "%s: and only once", name);
 }
 
-static void *make_kept(void *unused)
+static void make_kept(void)
 {
     for (int i = 0; i < COUNT; i++) {
         kept[i] = new_node(i);
         way(kept[i], note_data, &data_word, NULL, NULL);
     }
-    return unused;
 }
 
 static void check_reachable(void)
 {
     way = GC_register_finalizer;
-    api_in_thread(make_kept, NULL);
+    api_run(make_kept);
     tap_ok(collect_and_run() == 0, "objects that are reachable are not finalized");
     for (int i = 0; i < COUNT; i++)
         kept[i] = NULL;
@@ -150,7 +148,7 @@ static void check_old(void)
 /* ---- order ---- */
 
 /* Each points at the next. */
-static void *make_chain(void *unused)
+static void make_chain(void)
 {
     struct node *next = NULL;
 
@@ -161,7 +159,6 @@ static void *make_chain(void *unused)
         way(n, note, NULL, NULL, NULL);
         next = n;
     }
-    return unused;
 }
 
 static void check_chain(register_fn *fn, const char *name)
@@ -169,13 +166,13 @@ static void check_chain(register_fn *fn, const char *name)
     int in_order = 0;
 
     way = fn;
-    api_in_thread(make_chain, NULL);
+    api_run(make_chain);
     for (int i = 0; i < COUNT; i++)
         in_order += collect_and_run() == 1 && event[0] == i;
     tap_ok(in_order == COUNT, "%s: one after the other, each in a collection of its own (%d)", name, in_order);
 }
 
-static void *make_cycle(void *unused)
+static void make_cycle(void)
 {
     struct node *a = new_node(1), *b = new_node(2), *self = new_node(3);
 
@@ -185,51 +182,43 @@ static void *make_cycle(void *unused)
     way(a, note, NULL, NULL, NULL);
     way(b, note, NULL, NULL, NULL);
     way(self, note, NULL, NULL, NULL);
-    return unused;
-}
-
-static void *remove_all(void *unused)
-{
-    GC_finalize_all();
-    return unused;
 }
 
 static void check_cycles(void)
 {
     way = GC_register_finalizer;
-    api_in_thread(make_cycle, NULL);
+    api_run(make_cycle);
     tap_ok(collect_and_run() == 0, "objects on a cycle are not finalized");
-    api_in_thread(remove_all, NULL);
+    api_run(GC_finalize_all);
     way = GC_register_finalizer_ignore_self;
-    api_in_thread(make_cycle, NULL);
+    api_run(make_cycle);
     tap_ok(collect_and_run() == 1 && event[0] == 3, "but pointers to themselves may be ignored");
-    api_in_thread(remove_all, NULL);
+    api_run(GC_finalize_all);
     way = GC_register_finalizer_no_order;
-    api_in_thread(make_cycle, NULL);
+    api_run(make_cycle);
     collect_and_run();
     tap_ok(ran(1, 3), "without order all on a cycle are finalized at once");
-    api_in_thread(make_chain, NULL);
+    api_run(make_chain);
     collect_and_run();
     tap_ok(ran(0, COUNT), "and all of a chain");
 }
 
-static void *make_unreachable(void *unused)
+static void make_unreachable(void)
 {
     struct node *a = new_node(1), *b = new_node(2);
 
     a->ref[0] = b;
     GC_register_finalizer_no_order(a, note, NULL, NULL, NULL);
     GC_register_finalizer_unreachable(b, note, NULL, NULL, NULL);
-    return unused;
 }
 
 static void check_unreachable(void)
 {
-    api_in_thread(make_unreachable, NULL);
+    api_run(make_unreachable);
     tap_ok(collect_and_run() == 1 && event[0] == 1, "unreachable: not while a finalizer could bring it back");
     tap_ok(collect_and_run() == 1 && event[0] == 2, "but then");
     GC_set_java_finalization(0);
-    api_in_thread(make_unreachable, NULL);
+    api_run(make_unreachable);
     tap_ok(collect_and_run() == 2, "without GC_java_finalization it is ordered only");
     GC_set_java_finalization(1);
     check_chain(GC_register_finalizer_unreachable, "GC_register_finalizer_unreachable");
@@ -239,7 +228,7 @@ static void check_unreachable(void)
 
 static GC_hidden_pointer hidden;
 
-static void *make_data(void *unused)
+static void make_data(void)
 {
     struct node *data = GC_malloc(API_LARGE), *n = new_node(1);
 
@@ -247,12 +236,11 @@ static void *make_data(void *unused)
     GC_register_finalizer(n, note, data, NULL, NULL);
     n = new_node(2);
     GC_register_finalizer_no_order(n, note, n, NULL, NULL);
-    return unused;
 }
 
 static void check_data(void)
 {
-    api_in_thread(make_data, NULL);
+    api_run(make_data);
     events = 0;
     GC_gcollect();
     tap_ok(api_alive(&hidden, 1) == 1, "what the data points at lives until the finalizer has run");
@@ -260,7 +248,7 @@ static void check_data(void)
     tap_ok(events == 1 && event[0] == 1, "an object that its own data points at is not finalized");
     api_collect();
     tap_ok(api_alive(&hidden, 1) == 0, "and the data dies afterwards");
-    api_in_thread(remove_all, NULL);
+    api_run(GC_finalize_all);
 }
 
 /* ---- what finalizers may do ---- */
@@ -274,7 +262,7 @@ static void save(FINALIZER_ARGUMENTS)
     note(object, data);
 }
 
-static void *make_saved(void *unused)
+static void make_saved(void)
 {
     struct node *n = GC_malloc(API_LARGE);
 
@@ -282,7 +270,6 @@ static void *make_saved(void *unused)
     n->id = 4;
     hidden = GC_HIDE_POINTER(n);
     GC_register_finalizer(n, save, NULL, NULL, NULL);
-    return unused;
 }
 
 static void *saved_is_whole(TEST_UNUSED void *unused)
@@ -297,7 +284,7 @@ static void *saved_is_whole(TEST_UNUSED void *unused)
 static void check_resurrection(void)
 {
     saved = NULL;
-    api_in_thread(make_saved, NULL);
+    api_run(make_saved);
     collect_and_run();
     collect_and_run();
     tap_ok(api_in_thread(saved_is_whole, NULL) != NULL, "a finalizer may keep its object, and what that points at");
@@ -361,7 +348,7 @@ static void check_on_demand(void)
     notified = 0;
     GC_set_finalizer_notifier(notifier);
     way = GC_register_finalizer;
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     events = 0;
     scrub_stack();
     GC_gcollect();
@@ -375,7 +362,7 @@ static void check_on_demand(void)
     tap_ok(GC_should_invoke_finalizers() == 0 && GC_invoke_finalizers() == 0 && notified == 2, "then nothing waits");
     GC_set_finalizer_notifier(NULL);
     GC_set_finalize_on_demand(0);
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     events = 0;
     scrub_stack();
     GC_gcollect();
@@ -383,20 +370,19 @@ static void check_on_demand(void)
     GC_set_finalize_on_demand(1);
 }
 
-static void *allocate_much(void *unused)
+static void allocate_much(void)
 {
     for (int i = 0; i < 2000000 && events == 0; i++)
         GC_malloc(100);
-    return unused;
 }
 
 static void check_implicit(void)
 {
     GC_set_finalize_on_demand(0);
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     events = 0;
     scrub_stack();
-    api_in_thread(allocate_much, NULL);
+    api_run(allocate_much);
     tap_ok(events > 0, "who allocates runs them");
     collect_and_run();
     GC_set_finalize_on_demand(1);
@@ -418,7 +404,7 @@ static void check_await(void)
 
     GC_set_await_finalize_proc(await);
     tap_ok(GC_get_await_finalize_proc() == await, "the await function is answered");
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     events = 0;
     scrub_stack();
     GC_gcollect();
@@ -433,8 +419,8 @@ static void check_await(void)
 static void check_all(void)
 {
     way = GC_register_finalizer;
-    api_in_thread(make_kept, NULL);
-    api_in_thread(make_cycle, NULL);
+    api_run(make_kept);
+    api_run(make_cycle);
     events = 0;
     GC_finalize_all();
     tap_ok(events == COUNT + 3, "GC_finalize_all runs what is registered, reachable or not (%d)", events);
@@ -445,7 +431,7 @@ static void check_all(void)
 
 /* ---- freeing ---- */
 
-static void *free_registered(void *unused)
+static void free_registered(void)
 {
     for (int i = 0; i < COUNT; i++) {
         struct node *n = new_node(i), *large = GC_malloc(1 << 20);
@@ -462,18 +448,17 @@ static void *free_registered(void *unused)
         GC_register_finalizer(n, NULL, NULL, &fn, NULL);
         wrong_data += fn != NULL;
     }
-    return unused;
 }
 
 static void check_free(void)
 {
     wrong_data = 0;
-    api_in_thread(free_registered, NULL);
+    api_run(free_registered);
     tap_ok(collect_and_run() == 0 && wrong_data == 0,
            "a freed object has no finalizer, nor has the next at its address");
 }
 
-static void *make_pointer_free(void *unused)
+static void make_pointer_free(void)
 {
     for (int i = 0; i < COUNT; i++) {
         struct node *n = GC_malloc_atomic(i % 2 ? 200000 : sizeof *n);
@@ -481,7 +466,6 @@ static void *make_pointer_free(void *unused)
         n->id = i;
         GC_register_finalizer(n, note, NULL, NULL, NULL);
     }
-    return unused;
 }
 
 /* ---- mistakes ---- */
@@ -498,7 +482,7 @@ static void bad_invoke(void)
 {
     events = 0;
     way = GC_register_finalizer;
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     GC_gcollect();
     GC_call_with_alloc_lock(api_invoke_finalizers, NULL);
     API_CHILD(events == 0);
@@ -507,7 +491,7 @@ static void bad_invoke(void)
 static void good_child(void)
 {
     way = GC_register_finalizer;
-    api_in_thread(make_simple, NULL);
+    api_run(make_simple);
     collect_and_run();
     API_CHILD(ran(0, COUNT));
 }
@@ -537,7 +521,7 @@ int main(void)
     check_chain(GC_register_finalizer_ignore_self, "GC_register_finalizer_ignore_self");
     tap_each(check_cycles, check_unreachable, check_data, check_resurrection, check_jumps, check_busy,
              check_on_demand, check_implicit, check_await, check_all, check_free);
-    api_in_thread(make_pointer_free, NULL);
+    api_run(make_pointer_free);
     collect_and_run();
     tap_ok(ran(0, COUNT), "pointer-free and large objects");
     check_mistakes();

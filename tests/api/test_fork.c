@@ -128,7 +128,6 @@ static void new_threads(void)
 {
     pid_t child;
 
-    GC_INIT();
     list = build(NODES);
     child = fork();
     if (child == 0) {
@@ -143,7 +142,6 @@ static void grandchild(void)
 {
     pid_t child;
 
-    GC_INIT();
     list = build(NODES);
     child = fork();
     if (child == 0) {
@@ -168,7 +166,6 @@ static void *fork_from_thread(void *arg)
 
 static void from_thread(void)
 {
-    GC_INIT();
     list = build(NODES);
     API_CHILD(api_in_thread(fork_from_thread, &list) == &list);
 }
@@ -198,9 +195,9 @@ static void by_hand(void)
 int main(void)
 {
     GC_set_handle_fork(1);
-    api_check_child(new_threads, NULL, "the child can have threads");
-    api_check_child(grandchild, NULL, "and children");
-    api_check_child(from_thread, NULL, "a fork from another thread than the main one");
+    api_check_started(new_threads, NULL, "the child can have threads");
+    api_check_started(grandchild, NULL, "and children");
+    api_check_started(from_thread, NULL, "a fork from another thread than the main one");
     api_check_child(by_hand, NULL, "GC_atfork_prepare, GC_atfork_parent and GC_atfork_child by hand");
     GC_INIT();
     list = build(NODES);

@@ -105,20 +105,19 @@ static bool intact(void)
     return n == kept_count;
 }
 
-static void *make_secret(void *unused)
+static void make_secret(void)
 {
     GC_word *word = GC_malloc(API_LARGE);
 
     *word = 0x5ec2e7;
     secret = GC_HIDE_POINTER(word);
-    return unused;
 }
 
 /* Not collected before the hook has it. */
 static void renew_secret(GC_push_other_roots_proc who)
 {
     GC_disable();
-    api_in_thread(make_secret, NULL);
+    api_run(make_secret);
     keeps = true;
     GC_set_push_other_roots(who);
     GC_enable();
@@ -195,17 +194,16 @@ static void register_again(void)
     twice = NULL;
 }
 
-static void *make_twice(void *unused)
+static void make_twice(void)
 {
     twice = GC_malloc(50);
     GC_register_finalizer(twice, first, &twice, NULL, NULL);
-    return unused;
 }
 
 /* As anywhere else the last word counts, and who asks is told what was registered. */
 static void check_again(void)
 {
-    api_in_thread(make_twice, NULL);
+    api_run(make_twice);
     GC_set_push_other_roots(register_again);
     GC_gcollect();
     GC_set_push_other_roots(before);
@@ -257,11 +255,10 @@ static GC_hidden_pointer known[3];      /* objects that only the hook knows */
 static void *volatile in_static;
 static void **in_old;
 
-static void *make_known(void *unused)
+static void make_known(void)
 {
     for (int i = 0; i < 3; i++)
         known[i] = GC_HIDE_POINTER(GC_malloc(API_LARGE));
-    return unused;
 }
 
 static void give_away(void)
@@ -280,7 +277,7 @@ static void check_written(void)
 {
     in_old = GC_malloc(API_LARGE);
     GC_disable();
-    api_in_thread(make_known, NULL);
+    api_run(make_known);
     GC_set_push_other_roots(give_away);
     GC_enable();
     GC_gcollect();

@@ -166,10 +166,9 @@ static void push_outside(void)
     push_before();          /* which clients of bdwgc call without a look: there it pushes the stacks */
 }
 
-static void *fill_outside(void *unused)
+static void fill_outside(void)
 {
     api_fill(outside, hidden, 10);
-    return unused;
 }
 
 static void check_start(void)
@@ -189,7 +188,7 @@ static void check_push(void)
     push_before = GC_get_push_other_roots();
     tap_ok(push_before != NULL, "there is a hook from the start");
     GC_set_push_other_roots(push_outside);
-    api_make_in_thread(fill_outside, NULL);
+    api_make(fill_outside);
     api_collect();
     tap_ok(pushes >= 2 && api_alive(hidden, 10) == 10, "what the hook pushes is a root");
     GC_set_push_other_roots(push_before);
@@ -265,7 +264,6 @@ static void leave_well(void)
 
 static void abort_on_oom(void)
 {
-    GC_INIT();
     API_CHILD(GC_get_abort_func() != NULL);
     GC_set_abort_func(note_exit);
     API_CHILD(GC_get_abort_func() == note_exit);
@@ -298,7 +296,6 @@ static void count_warning(char *format, TEST_UNUSED GC_word argument)
 /* A late call of a setter that only works before the start is something to warn of. */
 static void warning_hook(void)
 {
-    GC_INIT();
     GC_set_warn_proc(count_warning);
     GC_set_suspend_signal(SIGUSR1);
     API_CHILD(warnings == 1);
@@ -312,7 +309,6 @@ static void log_to_file(void)
     FILE *file = tmpfile();
     char text[256] = "";
 
-    GC_INIT();
     GC_set_log_fd(fileno(file));
     GC_dump();
     rewind(file);
@@ -334,7 +330,6 @@ static void collecting_notifier(void)
 /* Nobody invokes the finalizer, so each collection would call the notifier again. */
 static void collect_in_notifier(void)
 {
-    GC_INIT();
     GC_set_finalize_on_demand(1);
     GC_set_finalizer_notifier(collecting_notifier);
     for (int i = 0; i < 10; i++)
@@ -347,14 +342,14 @@ static void collect_in_notifier(void)
 
 int main(void)
 {
-    api_check_child(abort_on_oom, "", "GC_abort_on_oom calls the abort hook, without a message, and exit()");
+    api_check_started(abort_on_oom, "", "GC_abort_on_oom calls the abort hook, without a message, and exit()");
     api_check_child(plain_abort_on_oom, api_on_sgc ? "out of memory" : "", "says why, and the status is 1");
     if (api_on_sgc) {
-        api_check_child(warning_hook, NULL, "warnings go to the hook");
-        api_check_child(collect_in_notifier, NULL,
+        api_check_started(warning_hook, NULL, "warnings go to the hook");
+        api_check_started(collect_in_notifier, NULL,
                         "a notifier of finalizers that collects is not called inside itself, but afterwards");
         api_check_child(cannot_stop, "blocks signal", "a collection whose stop fails has an end, too");
-        api_check_child(log_to_file, NULL, "GC_set_log_fd says where dumps go");
+        api_check_started(log_to_file, NULL, "GC_set_log_fd says where dumps go");
     }
     GC_INIT();
     return tap_all(check_events, check_thread_events, check_start, check_push, check_resize, check_oom_jump);

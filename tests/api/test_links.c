@@ -80,7 +80,7 @@ static void save(void *object, TEST_UNUSED void *data)
     saved = object;
 }
 
-static void *make_both(void *unused)
+static void make_both(void)
 {
     void *p = GC_malloc(API_LARGE);
 
@@ -88,7 +88,6 @@ static void *make_both(void *unused)
     GC_general_register_disappearing_link(&outside->word[0], p);
     GC_register_long_link(&outside->word[1], p);
     GC_register_finalizer(p, save, NULL, NULL, NULL);
-    return unused;
 }
 
 static void look(void)
@@ -101,7 +100,7 @@ static void check_both(void)
 {
     GC_set_finalize_on_demand(1);
     saved = NULL;
-    api_in_thread(make_both, NULL);
+    api_run(make_both);
     scrub_stack();
     GC_gcollect();
     look();
@@ -127,7 +126,7 @@ static void count(TEST_UNUSED void *object, TEST_UNUSED void *data)
 
 enum { CYCLES = 50, STALE = 4 };        /* a word left on some stack may keep a few */
 
-static void *make_broken_cycles(void *unused)
+static void make_broken_cycles(void)
 {
     for (int i = 0; i < CYCLES; i++) {
         void **a = GC_malloc(64), **b = GC_malloc(64);
@@ -138,13 +137,12 @@ static void *make_broken_cycles(void *unused)
         GC_register_finalizer(a, count, NULL, NULL, NULL);
         GC_register_finalizer(b, count, NULL, NULL, NULL);
     }
-    return unused;
 }
 
 static void check_broken_cycle(void)
 {
     finalized = 0;
-    api_in_thread(make_broken_cycles, NULL);
+    api_run(make_broken_cycles);
     for (int i = 0; i < 3; i++)
         api_collect();
     tap_ok(finalized >= 2 * CYCLES - STALE && finalized <= 2 * CYCLES, "a link breaks a cycle of finalizers (%d of %d)",
@@ -153,7 +151,7 @@ static void check_broken_cycle(void)
 
 /* ---- the link's own object ---- */
 
-static void *make_self(void *unused)
+static void make_self(void)
 {
     void **p = GC_malloc_atomic(API_LARGE);
 
@@ -161,7 +159,6 @@ static void *make_self(void *unused)
     wrong += GC_register_disappearing_link(p) != GC_SUCCESS || GC_unregister_disappearing_link(p) != 1 ||
              GC_unregister_disappearing_link(p) != 0;
     wrong += GC_register_disappearing_link(p) != GC_SUCCESS || GC_register_disappearing_link(p) != GC_DUPLICATE;
-    return unused;
 }
 
 /* The container dies, or is freed; what lies there next is not touched when the target dies. */
@@ -200,7 +197,7 @@ static void check_reuse(const char *name, void *how)
 }
 
 /* Targets side by side are freed and their addresses used again, by objects with links of their own. */
-static void *reuse_targets(void *unused)
+static void reuse_targets(void)
 {
     struct weak *own = outside + 1;
     void *old[COUNT];
@@ -219,13 +216,12 @@ static void *reuse_targets(void *unused)
         for (int j = 0; j < COUNT; j++)
             reused += kept[i] == old[j];
     }
-    return unused;
 }
 
 static void check_target_reuse(void)
 {
     wrong = 0;
-    api_make_in_thread(reuse_targets, NULL);
+    api_make(reuse_targets);
     api_collect();
     tap_ok(wrong == 0 && reused > 0 && cleared(outside) == COUNT && cleared(outside + 1) == 0,
            "a link to a freed object does not pass to the next one there (%d, %d)", reused, cleared(outside));
@@ -252,14 +248,13 @@ static void make_containers(size_t bytes)
     }
 }
 
-static void *make_first(void *unused)
+static void make_first(void)
 {
     kept[0] = GC_malloc(64);
     make_containers(400);
-    return unused;
 }
 
-static void *make_again(void *unused)
+static void make_again(void)
 {
     make_containers(400);
     for (int i = 0; i < CONTAINERS; i++)
@@ -269,7 +264,6 @@ static void *make_again(void *unused)
         for (int j = 0; j < LINKS_EACH; j++)
             container[i][j] = &wrong;
     }
-    return unused;
 }
 
 /* Containers die; in their pages are others, which are freed.  One collection: the table keeps leaves for some. */
@@ -277,12 +271,12 @@ static void check_used_pages(void)
 {
     wrong = 0;
     GC_disable();
-    api_in_thread(make_first, NULL);
+    api_run(make_first);
     for (int i = 0; i < CONTAINERS; i++)
         container[i] = NULL;
     GC_enable();
     GC_gcollect();
-    api_make_in_thread(make_again, NULL);
+    api_make(make_again);
     forget();
     api_collect();
     for (int i = 0; i < CONTAINERS; i++)
@@ -292,7 +286,7 @@ static void check_used_pages(void)
 }
 
 /* Small objects side by side: some are freed, and their places used again. */
-static void *free_neighbours(void *unused)
+static void free_neighbours(void)
 {
     for (int i = 0; i < COUNT; i++)
         kept[i] = GC_malloc_atomic(8);
@@ -306,13 +300,12 @@ static void *free_neighbours(void *unused)
     }
     for (int i = 0; i < COUNT; i++)
         outside->word[i] = (void *)GC_HIDE_POINTER(kept[i]);
-    return unused;
 }
 
 static void check_neighbours(void)
 {
     wrong = 0;
-    api_make_in_thread(free_neighbours, NULL);
+    api_make(free_neighbours);
     api_collect();
     tap_ok(wrong == 0 && cleared(outside) == 0, "freeing objects takes no links from their neighbours (%d)",
            cleared(outside));
@@ -414,7 +407,7 @@ int main(void)
     check_links(GC_register_long_link, "long links in an object", inside, 100000);
     check_both();
     check_broken_cycle();
-    api_in_thread(make_self, NULL);
+    api_run(make_self);
     api_collect();
     tap_ok(wrong == 0, "a link to the object it lies in");
     check_reuse("freed", &wrong);

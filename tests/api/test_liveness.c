@@ -46,14 +46,13 @@ struct reach {
 
 static const struct reach *reach;
 
-static void *point(void *unused)
+static void point(void)
 {
     for (int i = 0; i < COUNT; i++) {
         char *object = reach->off_page ? GC_malloc_ignore_off_page(reach->size) : GC_malloc(reach->size);
         hidden[i] = GC_HIDE_POINTER(object);
         word[i] = object + reach->offset;
     }
-    return unused;
 }
 
 static void check_pointers(void)
@@ -76,7 +75,7 @@ static void check_pointers(void)
         int count;
 
         reach = &cases[i];
-        api_make_in_thread(point, NULL);
+        api_make(point);
         count = alive(hidden);
         tap_ok(reach->off_page && reach->offset > 255 ? none(count) : all(count), "a word with %s: %d of %d alive",
                reach->what, count, COUNT);
@@ -91,7 +90,7 @@ static void check_pointers(void)
 
 static void *(*outer_kind)(size_t size);
 
-static void *point_from_object(void *unused)
+static void point_from_object(void)
 {
     for (int i = 0; i < COUNT; i++) {
         char **outer = outer_kind(API_LARGE);
@@ -100,7 +99,6 @@ static void *point_from_object(void *unused)
         hidden[i] = GC_HIDE_POINTER(outer);
         word[i] = (char *)outer;
     }
-    return unused;
 }
 
 /* Nobody points at the outer objects any more. */
@@ -122,7 +120,7 @@ static void check_kind(void *(*allocate)(size_t), const char *name, bool pointer
     int count;
 
     outer_kind = allocate;
-    api_make_in_thread(point_from_object, NULL);
+    api_make(point_from_object);
     count = alive(inner);
     tap_ok(all(api_alive(hidden, COUNT)), "%s is kept by a pointer", name);
     tap_ok(pointers ? all(count) : none(count), "%s %s what it points at (%d)", name,
@@ -177,11 +175,10 @@ static void check_structures(void)
     tap_ok(none(alive(hidden)), "which does not keep itself");
 }
 
-static void *take_many(void *unused)
+static void take_many(void)
 {
-    char *object;
+    char *object = GC_malloc_many(API_LARGE);
 
-    object = GC_malloc_many(API_LARGE);
     word[0] = object;
     for (int i = 0; i < COUNT; i++) {
         hidden[i] = GC_HIDE_POINTER(object);
@@ -189,12 +186,11 @@ static void *take_many(void *unused)
             GC_NEXT(object) = GC_malloc_many(API_LARGE);
         object = GC_NEXT(object);
     }
-    return unused;
 }
 
 static void check_many(void)
 {
-    api_make_in_thread(take_many, NULL);
+    api_make(take_many);
     tap_ok(all(alive(hidden)), "what GC_malloc_many gave is allocated, used or not");
     word[0] = NULL;
     tap_ok(none(alive(hidden)), "and collectable");

@@ -95,7 +95,6 @@ static void ask_often(void)
     pthread_t thread;
     time_t end;
 
-    GC_INIT();
     for (int i = 0; i < IDLE; i++)
         API_CHILD(GC_pthread_create(&thread, NULL, idle, NULL) == 0);
     API_CHILD(now.create(&thread, NULL, now.beside, NULL) == 0);
@@ -112,7 +111,7 @@ static void ask_often(void)
 static void check(void *(*beside)(void *), void (*question)(void *), int rounds, const char *message, const char *name)
 {
     now.create = GC_pthread_create, now.beside = beside, now.question = question, now.rounds = rounds;
-    api_check_child(ask_often, message, name);
+    api_check_started(ask_often, message, name);
 }
 
 /* ---- by a thread that is not stopped --------------------------------------------------------- */
@@ -177,7 +176,7 @@ static void check_others(void (*question)(void *object), const char *message, co
     check(unload_in_region, question, OTHERS_ROUNDS, message, text);
     snprintf(text, sizeof(text), "a thread that is not registered unloads modules: %s", what);
     now.create = pthread_create, now.beside = load_and_unload;
-    api_check_child(ask_often, message, text);
+    api_check_started(ask_often, message, text);
 }
 
 int main(void)

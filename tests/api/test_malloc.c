@@ -60,11 +60,10 @@ static void check_sizes(void)
 }
 
 /* Two collections on, memory that was full of other data is zero when it is handed out again. */
-static void *dirty(void *unused)
+static void dirty(void)
 {
     for (int i = 0; i < 20000; i++)
         memset(GC_malloc(sizes[i % 14]), 0xee, sizes[i % 14]);
-    return unused;
 }
 
 static void check_reclaimed_zero(void)
@@ -72,7 +71,7 @@ static void check_reclaimed_zero(void)
     bool zero = true;
 
     for (int round = 0; round < 3; round++) {
-        api_in_thread(dirty, NULL);
+        api_run(dirty);
         api_collect();
         for (int i = 0; i < 20000; i++)
             zero = zero && all_bytes(GC_malloc(sizes[i % 14]), sizes[i % 14], 0);

@@ -196,7 +196,7 @@ static void check_objects(int kind, void *(*make)(void *), int expected)
 }
 
 /* Lists of objects that the client keeps: zero but for the link. */
-static void *keep_many(void *arg)
+static void keep_many(void)
 {
     static void *list;
 
@@ -209,11 +209,10 @@ static void *keep_many(void *arg)
             API_CHILD(n[1] == NULL && n[2] == NULL && n[3] == NULL && n[4] == NULL && n[5] == NULL);
         GC_gcollect();
     }
-    return arg;
 }
 
 /* An object used again was another's: it must be zero when the procedure sees it. */
-static void *reuse(void *arg)
+static void reuse(void)
 {
     for (int i = 0; i < 20000; i++) {
         struct node *n = make_node((void *)READY, (void *)READY);
@@ -221,13 +220,6 @@ static void *reuse(void *arg)
         if (i % 3 == 0)
             GC_free(n);
     }
-    return arg;
-}
-
-static void *call_gc(void *arg)
-{
-    GC_gcollect();
-    return arg;
 }
 
 static void check_all(void)
@@ -237,9 +229,9 @@ static void check_all(void)
     check_objects(fan_kind, make_fan, FAN / EVERY);
     check_objects(step_kind, make_fan, FAN / EVERY);
     check_objects(mixed_kind, make_mixed, FAN / 2 / EVERY + FAN / 4);
-    api_in_thread(keep_many, NULL);
-    api_in_thread(reuse, NULL);
-    api_in_thread(call_gc, NULL);
+    api_run(keep_many);
+    api_run(reuse);
+    api_run(GC_gcollect);
     API_CHILD(env_seen == 0 && unmarked_seen == 0 && unset_seen == 1);
 }
 

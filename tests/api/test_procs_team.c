@@ -91,7 +91,7 @@ static void GC_CALLBACK finalize(void *object, TEST_UNUSED void *unused)
 }
 
 /* Nothing but finalizers leads to all this when it returns. */
-static void *make_heads(void *arg)
+static void make_heads(void)
 {
     struct node **all = GC_malloc(NODES * sizeof(struct node *));
 
@@ -105,15 +105,13 @@ static void *make_heads(void *arg)
         h->ready = READY;
         GC_register_finalizer_no_order(h, finalize, NULL, NULL, NULL);
     }
-    return arg;
 }
 
 /* What was freed by mistake has other words in it then. */
-static void *overwrite(void *arg)
+static void overwrite(void)
 {
     for (int i = 0; i < 4 * NODES; i++)
         memset(GC_malloc_atomic(32), 0x5a, 32);
-    return arg;
 }
 
 static void check(void)
@@ -124,9 +122,9 @@ static void check(void)
     node_kind = make_kind(mark_node);
     head_kind = make_kind(mark_head);
     for (int i = 0; i < ROUNDS; i++) {
-        api_in_thread(make_heads, NULL);
+        api_run(make_heads);
         GC_gcollect();
-        api_in_thread(overwrite, NULL);
+        api_run(overwrite);
         GC_invoke_finalizers();
     }
     API_CHILD(finalized >= HEADS * (ROUNDS - 1));

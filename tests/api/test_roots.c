@@ -12,17 +12,16 @@ static GC_hidden_pointer hidden[WORDS], many_hidden[RANGES];
 static void **outside, **many;
 
 /* Fills `outside`, each word with a new object. */
-static void *fill_outside(void *unused)
+static void fill_outside(void)
 {
     api_fill(outside, hidden, WORDS);
-    return unused;
 }
 
 /* Makes new objects, with these words as roots, then collects; the number of objects alive. */
 static int survivors(int first, int last)
 {
     GC_disable();
-    api_in_thread(fill_outside, NULL);
+    api_run(fill_outside);
     GC_add_roots(outside + first, outside + last);
     GC_enable();
     api_collect();
@@ -97,13 +96,12 @@ static void check_ends(void)
 
 /* ---- thousands ------------------------------------------------------------------------------- */
 
-static void *fill_many(void *unused)
+static void fill_many(void)
 {
     for (int i = 0; i < RANGES; i++) {
         many[i * STRIDE] = GC_malloc_atomic(API_LARGE);
         many_hidden[i] = GC_HIDE_POINTER(many[i * STRIDE]);
     }
-    return unused;
 }
 
 static void check_many(void)
@@ -112,7 +110,7 @@ static void check_many(void)
 
     many = api_outside(RANGES * STRIDE * sizeof(void *));
     GC_disable();
-    api_in_thread(fill_many, NULL);
+    api_run(fill_many);
     for (int i = 0; i < RANGES; i++)
         GC_add_roots(many + i * STRIDE, many + i * STRIDE + 1);
     GC_enable();
@@ -134,13 +132,12 @@ static int initial;
 static void *volatile data_word = &initial, *volatile bss_word;  /* volatile: the stores matter */
 static _Thread_local void *volatile thread_word;
 
-static void *fill_static(void *unused)
+static void fill_static(void)
 {
     data_word = GC_malloc(API_LARGE);
     bss_word = GC_malloc(API_LARGE);
     hidden[0] = GC_HIDE_POINTER(data_word);
     hidden[1] = GC_HIDE_POINTER(bss_word);
-    return unused;
 }
 
 static void *fill_thread_word(void *unused)
@@ -153,7 +150,7 @@ static void *fill_thread_word(void *unused)
 
 static void check_static(void)
 {
-    api_in_thread(fill_static, NULL);
+    api_run(fill_static);
     api_collect();
     tap_ok(api_alive(hidden, 2) == 2, "initialised and zeroed static data are roots");
     tap_ok(!api_on_sgc || api_in_thread(fill_thread_word, NULL) == (void *)1, "thread-local data is a root");
@@ -172,34 +169,31 @@ static void *table_at(int index)
 }
 
 /* Without a collection meanwhile: it could hand the same memory to two words of the table. */
-static void *fill_table(void *unused)
+static void fill_table(void)
 {
     api_fill(table, hidden, WORDS);
-    return unused;
 }
 
 static void exclude(void)
 {
-    GC_INIT();
     GC_exclude_static_roots(table_at(16), table_at(32));
     if (api_on_sgc) {
         GC_exclude_static_roots(table_at(30), table_at(40));
         GC_exclude_static_roots(table_at(20), table_at(21));
     }
-    api_make_in_thread(fill_table, NULL);
+    api_make(fill_table);
     api_collect();
     API_CHILD(alive_from_to(0, 16) && alive_from_to(40, WORDS) && api_alive(hidden + 16, api_on_sgc ? 24 : 16) <= 3);
     if (!api_on_sgc)
         return;
     GC_clear_exclusion_table();
-    api_make_in_thread(fill_table, NULL);
+    api_make(fill_table);
     api_collect();
     API_CHILD(alive_from_to(0, WORDS));
 }
 
 static void exclude_added(void)
 {
-    GC_INIT();
     outside = api_outside(WORDS * sizeof(void *));
     GC_exclude_static_roots(outside + 16, outside + 32);
     survivors(0, WORDS);
@@ -211,12 +205,12 @@ static void no_static_data(void)
     GC_set_no_dls(1);
     GC_INIT();
     outside = api_outside(WORDS * sizeof(void *));
-    api_make_in_thread(fill_table, NULL);
+    api_make(fill_table);
     api_collect();
     API_CHILD(api_alive(hidden, WORDS) <= 3);
     API_CHILD(survivors(0, WORDS) == WORDS);
     GC_set_no_dls(0);
-    api_make_in_thread(fill_table, NULL);
+    api_make(fill_table);
     api_collect();
     API_CHILD(alive_from_to(0, WORDS));
 }
@@ -236,7 +230,7 @@ static void filter_module(void)
 {
     GC_register_has_static_roots_callback(filter);
     GC_INIT();
-    api_make_in_thread(fill_table, NULL);
+    api_make(fill_table);
     api_collect();
     API_CHILD(filter_calls > 1 && filter_found >= 1);
     API_CHILD(api_alive(hidden, WORDS) <= 3);
@@ -246,7 +240,6 @@ static void filter_module(void)
 
 static void empty_range(void)
 {
-    GC_INIT();
     GC_add_roots(table_at(0), table_at(0));
     GC_remove_roots(table_at(0), table_at(0));
     GC_exclude_static_roots(table_at(0), table_at(0));
@@ -263,15 +256,16 @@ static void add(void *from, void *to)
 
 int main(void)
 {
-    api_check_child(exclude, NULL, "excluded ranges of static data, which may overlap, are no roots until they are forgotten");
+    api_check_started(exclude, NULL,
+                      "excluded ranges of static data, which may overlap, are no roots until they are forgotten");
     api_check_child(no_static_data, NULL, "with GC_set_no_dls(1) only what is added is a root");
     api_check_child(filter_module, NULL, "a filter takes a module's data out");
-    api_check_child(empty_range, NULL, "empty ranges are ignored");
+    api_check_started(empty_range, NULL, "empty ranges are ignored");
     if (api_on_sgc) {
         api_check_child_of(add(table_at(10), table_at(0)), "GC_add_roots", "a reversed range is reported");
         api_check_child_of(add(NULL, table_at(1)), "GC_add_roots", "a range from NULL is reported");
     }
-    api_check_child(exclude_added, NULL, "exclusion holds for added ranges too");
+    api_check_started(exclude_added, NULL, "exclusion holds for added ranges too");
     GC_INIT();
     outside = api_outside(WORDS * sizeof(void *));
     return tap_all(check_add, check_remove_part, check_overlap, check_ends, check_many, check_static);

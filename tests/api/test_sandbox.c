@@ -228,7 +228,6 @@ static void vain_filter_and_collect(void)
 /* On its own stack nothing has to be asked. */
 static void own_without_answers(void)
 {
-    GC_INIT();
     hold_and(40, vain_filter_and_collect);
 }
 
@@ -371,7 +370,7 @@ static void check_filtered(void)
     check(true, filter_open, on_coroutine, NULL, "a told coroutine's frames are seen where open() is refused");
     check(false, filter_open, on_coroutine, NULL, "an untold one's, too");
     check(true, NULL, without_answers, "is not scanned", "where nothing can be asked, nothing is collected");
-    api_check_child(own_without_answers, NULL, "but with every thread on its own stack it is");
+    api_check_started(own_without_answers, NULL, "but with every thread on its own stack it is");
 }
 
 static void check_coroutines(void)

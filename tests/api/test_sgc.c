@@ -126,11 +126,10 @@ static void check_threads(void)
     tap_ok(get_stats().markers >= 1, "there is a marker");
 }
 
-static void *use_pages(void *unused)
+static void use_pages(void)
 {
     for (int i = 0; i < 1000; i++)
         GC_free(GC_malloc(API_LARGE));
-    return unused;
 }
 
 /* Pages that this thread used first are another's then. */
@@ -145,7 +144,7 @@ static void check_pages(void)
     tap_ok(before.pages_fresh > 0 && before.pages_taken >= before.pages_fresh && before.pages_foreign == 0 &&
            before.pages_consumed_max >= 1000 * API_LARGE / 65536, "pages taken and consumed (%lu, %lu)",
            (unsigned long)before.pages_taken, (unsigned long)before.pages_consumed_max);
-    api_in_thread(use_pages, NULL);
+    api_run(use_pages);
     after = get_stats();
     tap_ok(after.pages_foreign > before.pages_foreign && after.pages_taken > before.pages_taken,
            "pages that another thread was the first to use (%lu)", (unsigned long)after.pages_foreign);

@@ -463,9 +463,8 @@ static void *end_silently(void *arg)
  * ended and was not joined. */
 static void suspend_ended(void)
 {
-    pthread_t thread;
+    pthread_t thread = api_start(end_silently, NULL);
 
-    API_CHILD(GC_pthread_create(&thread, NULL, end_silently, NULL) == 0);
     while (!atomic_load(&leaving))
         rest(1);
     rest(50);

@@ -30,7 +30,7 @@ static char *tagged(size_t i)
 
 static register_fn *way;
 
-static void *make(void *unused)
+static void make(void)
 {
     for (size_t i = 0; i < COUNT; i++) {
         char *object = tagged(i);
@@ -39,7 +39,6 @@ static void *make(void *unused)
         registered[i] = GC_HIDE_POINTER(object);
         way(object, note, &registered[i], NULL, NULL);
     }
-    return unused;
 }
 
 static int right(void)
@@ -55,7 +54,7 @@ static void check_finalizers(register_fn *fn, const char *name)
 {
     way = fn;
     calls = 0;
-    api_in_thread(make, NULL);
+    api_run(make);
     scrub_stack();
     GC_gcollect();
     api_in_thread(api_invoke_finalizers, NULL);
@@ -83,7 +82,7 @@ typedef int link_fn(void **link, const void *object);
 static link_fn *linked;
 static void *living[2];
 
-static void *link_all(void *unused)
+static void link_all(void)
 {
     for (size_t i = 0; i < COUNT; i++) {
         char *object = tagged(i);
@@ -92,7 +91,6 @@ static void *link_all(void *unused)
         if (linked(&outside[i], object) != GC_SUCCESS)
             outside[i] = &outside;
     }
-    return unused;
 }
 
 static int cleared(void)
@@ -110,7 +108,7 @@ static void check_links(link_fn *fn, const char *name)
     void **word = &living[fn == GC_register_long_link];
 
     linked = fn;
-    api_in_thread(link_all, NULL);
+    api_run(link_all);
     scrub_stack();
     *word = (void *)GC_HIDE_POINTER(object);
     fn(word, object + 7);

@@ -104,9 +104,8 @@ static void *hold_on_stack(void *unused)
 
 static void check_stack_roots(void)
 {
-    pthread_t thread;
+    pthread_t thread = api_start(hold_on_stack, NULL);
 
-    GC_pthread_create(&thread, NULL, hold_on_stack, NULL);
     api_wait(&ready);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) == OBJECTS, "objects on a thread's stack are alive");
@@ -257,10 +256,9 @@ static void *blocked_thread(void *arg)
 
 static void check_blocking(void)
 {
-    pthread_t thread;
     void *result;
+    pthread_t thread = api_start(blocked_thread, NULL);
 
-    GC_pthread_create(&thread, NULL, blocked_thread, NULL);
     api_wait(&ready);
     for (int i = 0; i < 5; i++)
         api_collect();
@@ -440,10 +438,9 @@ static void *make_active(void *raw)
 
 static void check_made_blocked(void)
 {
-    pthread_t collector;
     struct made made = { 0, false };
+    pthread_t collector = api_start(collect_always, NULL);
 
-    GC_pthread_create(&collector, NULL, collect_always, NULL);
     GC_do_blocking(make_and_join, &made);
     tap_ok(made.good == 50, "threads are made, detached and joined in GC_do_blocking (%d of 50)", made.good);
     GC_do_blocking(make_active, &made);

@@ -147,7 +147,6 @@ static void *make_behind(void *length)
 
 static void just_so_long(void)
 {
-    GC_INIT();
     lost = api_outside(BEHIND * sizeof *lost);
     for (size_t length = 65; length <= 68; length++) {
         root = GC_malloc(BEHIND * sizeof(void *));
@@ -290,7 +289,6 @@ static volatile size_t half = SIZE_MAX / 2, huge = SIZE_MAX;
 
 static void overflow(void)
 {
-    GC_INIT();
     GC_set_oom_fn(out_of_memory);
     API_CHILD(GC_calloc_explicitly_typed(half + 1, 8, GC_DS_BITMAP) == NULL);
     API_CHILD(GC_calloc_explicitly_typed(huge, 1, 0) == NULL && GC_calloc_explicitly_typed(huge / 8, 8, 0) == NULL);
@@ -357,11 +355,10 @@ static void jump(TEST_UNUSED void *object, TEST_UNUSED void *data)
     longjmp(out, 1);
 }
 
-static void *make_jumpers(void *unused)
+static void make_jumpers(void)
 {
     for (int i = 0; i < JUMPERS; i++)
         GC_register_finalizer(GC_malloc(API_LARGE), jump, NULL, NULL, NULL);
-    return unused;
 }
 
 /* Typed objects come by a deeper way than GC_gcollect, whose finalizers are left by jumps. */
@@ -372,7 +369,7 @@ static void jumps_out(void)
     volatile int tries = 0;
 
     GC_INIT();
-    api_in_thread(make_jumpers, NULL);
+    api_run(make_jumpers);
     scrub_stack();
     if (setjmp(out) != 0)
         jumps++;
@@ -392,11 +389,11 @@ int main(void)
     api_check_child_with("SGC_SPLIT_BYTES=0", check_arrays, "arrays, not split");
     api_check_child_with("SGC_MARK_STACK_LIMIT=64K", check_arrays, "arrays, a mark stack that is too small");
     if (api_on_sgc) {
-        api_check_child(just_so_long, NULL, "nothing behind the described words counts");
+        api_check_started(just_so_long, NULL, "nothing behind the described words counts");
         api_check_child(freed, NULL, "what is freed does not pile up");
         api_check_child(sizes, NULL, "sizes: what the program may use is its own");
         api_check_child(resized, NULL, "GC_realloc: added words may be pointers, the others stay what they were");
-        api_check_child(overflow, NULL, "too large");
+        api_check_started(overflow, NULL, "too large");
         api_check_child(jumps_out, NULL, "after a jump out of a finalizer who allocates them runs the others");
         bad_input();
     }

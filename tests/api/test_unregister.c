@@ -212,7 +212,6 @@ static void unregister(TEST_UNUSED void *object, TEST_UNUSED void *unused)
 /* Old words on the stack may lead to some. */
 static void unregisters_in_finalizers(void)
 {
-    GC_INIT();
     for (int i = 0; i < 2 * OBJECTS; i++)
         GC_register_finalizer_no_order(GC_malloc(16), unregister, NULL, NULL, NULL);
     GC_gcollect();
@@ -225,7 +224,7 @@ int main(void)
     GC_INIT();
     GC_allow_register_threads();
     tap_each(check_suspended, check_bouncing, check_detached, check_result);
-    api_check_child(unregisters_in_finalizers, "called by a finalizer or an expiry procedure",
+    api_check_started(unregisters_in_finalizers, "called by a finalizer or an expiry procedure",
                     "a finalizer keeps its thread registered");
     return tap_done();
 }

@@ -34,7 +34,7 @@ static void *visit_all(void *data)
     return NULL;
 }
 
-static void *free_all(void *unused)
+static void free_all(void)
 {
     while (list != NULL) {
         struct node *n = list;
@@ -42,7 +42,6 @@ static void *free_all(void *unused)
         list = n->next;
         GC_free(n);
     }
-    return unused;
 }
 
 static void check_walk(void)
@@ -65,7 +64,7 @@ static void check_walk(void)
     tap_ok(once == NODES && total == NODES, "each object is visited once");
     tap_ok(visited >= NODES + 1 && visited < NODES + 50 && strange == 0, "few others, with address, size and data");
     GC_reachable_here(large);
-    api_in_thread(free_all, NULL);
+    api_run(free_all);
     visited = 0;
     GC_call_with_alloc_lock(visit_all, &visited);
     tap_ok(visited < 50 && strange == 0, "what another thread has freed is not visited (%d are)", visited);
@@ -80,14 +79,13 @@ static void check_walk(void)
 static void *root;
 static GC_hidden_pointer inner;
 
-static void *make_chain(void *unused)
+static void make_chain(void)
 {
     void **object = GC_malloc(64), *end = GC_malloc(API_LARGE);
 
     object[5] = (char *)end + 100;
     root = object;
     inner = GC_HIDE_POINTER(end);
-    return unused;
 }
 
 static void check_back_pointers(void)
@@ -95,7 +93,7 @@ static void check_back_pointers(void)
     void *base = NULL;
     size_t offset = 99;
 
-    api_in_thread(make_chain, NULL);
+    api_run(make_chain);
     tap_ok(GC_get_back_ptr_info(GC_REVEAL_POINTER(inner), &base, &offset) == GC_REFD_FROM_HEAP && base == root &&
            offset == 5 * sizeof(void *), "an object's word is found, also one that points inside");
     tap_ok(GC_get_back_ptr_info(root, &base, &offset) == GC_REFD_FROM_ROOT && base == &root && offset == 0,
@@ -110,8 +108,7 @@ static void check_back_pointers(void)
 
 static void print_chain(void)
 {
-    GC_INIT();
-    api_in_thread(make_chain, NULL);
+    api_run(make_chain);
     GC_print_backtrace(GC_REVEAL_POINTER(inner));
     GC_generate_random_backtrace();
 }
@@ -131,14 +128,13 @@ static void check_random(void)
 static void *blind;
 static GC_hidden_pointer hidden[2];
 
-static void *make_blind(void *unused)
+static void make_blind(void)
 {
     void **object = GC_malloc(API_LARGE);
 
     *object = GC_malloc(API_LARGE);
     hidden[0] = GC_HIDE_POINTER(object);
     hidden[1] = GC_HIDE_POINTER(*object);
-    return unused;
 }
 
 static int before, after;
@@ -155,19 +151,18 @@ static void mark_blind(void)
 static int marked_now;
 
 /* In a thread of its own: the hook runs on the stack of who collects, and leaves the address there. */
-static void *collect_once(void *unused)
+static void collect_once(void)
 {
     GC_gcollect();
     marked_now = GC_is_marked(GC_REVEAL_POINTER(hidden[0]));
-    return unused;
 }
 
 static void check_marks(void)
 {
-    api_in_thread(make_blind, NULL);
+    api_run(make_blind);
     blind = &blind;
     GC_set_push_other_roots(mark_blind);
-    api_in_thread(collect_once, NULL);
+    api_run(collect_once);
     tap_ok(before == 0 && after == 1, "GC_set_mark_bit marks inside the hook");
     tap_ok(api_alive(hidden, 1) == 1 && api_alive(hidden + 1, 1) == 0, "the object lives, what it points at does not");
     tap_ok(marked_now == 1, "what is allocated counts as marked");
@@ -180,7 +175,7 @@ static void check_marks(void)
 int main(void)
 {
     setenv("SGC_MODE", "stop", 1);
-    api_check_child(print_chain, "in a root", "GC_print_backtrace prints the way from a root");
+    api_check_started(print_chain, "in a root", "GC_print_backtrace prints the way from a root");
     GC_INIT();
     return tap_all(check_walk, check_back_pointers, check_random, check_marks);
 }
