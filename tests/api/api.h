@@ -132,6 +132,18 @@ TEST_UNUSED static void *api_invoke_finalizers(void *unused)
     return unused;
 }
 
+/* The function of a thread, or with the allocation lock. */
+TEST_UNUSED static void *api_give_back(void *arg)
+{
+    return arg;
+}
+
+/* Of GC_set_oom_fn. */
+TEST_UNUSED static void *api_refuse(TEST_UNUSED size_t bytes)
+{
+    return NULL;
+}
+
 /* A finalizer. */
 TEST_UNUSED static void api_ignore(TEST_UNUSED void *object, TEST_UNUSED void *data)
 {
@@ -190,6 +202,21 @@ TEST_UNUSED static void api_wait(sem_t *semaphore)
 {
     while (sem_wait(semaphore) != 0)
         continue;
+}
+
+/* A thread that is to stand still stays: the test waits until it is there, and says when it may go. */
+static sem_t api_there, api_may_go;
+
+__attribute__((constructor)) static void api_begin(void)
+{
+    sem_init(&api_there, 0, 0);
+    sem_init(&api_may_go, 0, 0);
+}
+
+TEST_UNUSED static void api_stay(void)
+{
+    sem_post(&api_there);
+    api_wait(&api_may_go);
 }
 
 /* Memory that is no root: from the system, not from malloc, which may lie in static data. */

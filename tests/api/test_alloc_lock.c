@@ -36,15 +36,10 @@ enum { LITTLE = 20, ENOUGH = 500 };
 
 static atomic_int handled, collected;
 
-static void *nothing(void *arg)
-{
-    return arg;
-}
-
 static void use_the_collector(int signal)
 {
     collected += collected_within(LITTLE);
-    handled += GC_call_with_alloc_lock(nothing, &signal) == &signal;
+    handled += GC_call_with_alloc_lock(api_give_back, &signal) == &signal;
 }
 
 static void *be_interrupted(void *arg)
@@ -70,7 +65,7 @@ static void *enter_late(void *arg)
 {
     while (!jumped)
         usleep(100);
-    return GC_call_with_alloc_lock(nothing, arg);
+    return GC_call_with_alloc_lock(api_give_back, arg);
 }
 
 static void leave_from_handler(int signal)
@@ -123,7 +118,7 @@ static void others_go_on(void (*jump)(void), void (*next)(void))
 
 static void call_again(void)
 {
-    API_CHILD(GC_call_with_alloc_lock(nothing, &way_out) == &way_out);
+    API_CHILD(GC_call_with_alloc_lock(api_give_back, &way_out) == &way_out);
 }
 
 static void lock_by_hand(void)
@@ -152,7 +147,7 @@ static void *jump_inside(void *arg)
 {
     jump_out_of_handler();
     GC_gcollect();
-    return GC_call_with_alloc_lock(nothing, arg);
+    return GC_call_with_alloc_lock(api_give_back, arg);
 }
 
 static void jump_inside_callback(void)
@@ -295,7 +290,7 @@ static void handler_forks(void)
 
 static void lock_there(TEST_UNUSED int signal)
 {
-    GC_call_with_alloc_lock(nothing, NULL);
+    GC_call_with_alloc_lock(api_give_back, NULL);
 }
 
 TEST_NOINLINE static void handler_inside(void)

@@ -34,8 +34,6 @@ static size_t settled_records(void)
     return records();
 }
 
-static sem_t started, may_end;
-
 static void *return_object(void *arg)
 {
     char *object = GC_malloc(BYTES);
@@ -57,7 +55,7 @@ static void *unregister(void *arg)
 
 static void *wait_for_cancel(void *arg)
 {
-    sem_post(&started);
+    sem_post(&api_there);
     for (;;)
         pause();
     return arg;
@@ -65,7 +63,7 @@ static void *wait_for_cancel(void *arg)
 
 static void *post(void *arg)
 {
-    sem_post(&started);
+    sem_post(&api_there);
     return arg;
 }
 
@@ -90,7 +88,7 @@ static bool cancel_all(void)
     for (int i = 0; i < THREADS; i++) {
         pthread_t thread = begin(wait_for_cancel, NULL);
 
-        api_wait(&started);
+        api_wait(&api_there);
         good = GC_pthread_cancel(thread) == 0 && GC_pthread_join(thread, &result) == 0 &&
                result == PTHREAD_CANCELED && good;
     }
@@ -111,7 +109,7 @@ static void detach_all(bool from_the_start)
             GC_pthread_detach(thread);
     }
     for (int i = 0; i < THREADS; i++)
-        api_wait(&started);
+        api_wait(&api_there);
     pthread_attr_destroy(&attr);
 }
 
@@ -148,7 +146,7 @@ static bool join_all(void *(*body)(void *), int (*join)(pthread_t thread, void *
 
 static void *return_late(void *arg)
 {
-    api_wait(&may_end);
+    api_wait(&api_may_go);
     return return_object(arg);
 }
 
@@ -163,7 +161,7 @@ static void check_failed_joins(void)
            GC_pthread_timedjoin_np(thread, &result, &now) == ETIMEDOUT &&
            GC_pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &now) == ETIMEDOUT && settled_records() == 1,
            "joins that fail leave the record");
-    sem_post(&may_end);
+    sem_post(&api_may_go);
     nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
     for (int i = 0; i < 3; i++) {
         GC_gcollect();
@@ -197,7 +195,7 @@ static void check_late_joiner(void)
     sgc_start_joined(first, serial);
     sgc_start_detached(first, serial);
     tap_ok(settled_records() >= 1, "a joiner that comes late leaves the next thread's record");
-    sem_post(&may_end);
+    sem_post(&api_may_go);
     tap_ok(GC_pthread_join(second, &result) == 0 && strcmp(result, "text") == 0 && none_left(), "which goes as usual");
 }
 
@@ -205,7 +203,7 @@ static void check_late_joiner(void)
 
 static void *vanish(void *arg)
 {
-    sem_post(&started);
+    sem_post(&api_there);
     syscall(SYS_exit, 0);
     return arg;
 }
@@ -222,17 +220,12 @@ static void check_vanished(void)
     tap_ok(none_left(), "threads that the system ends, joined");
     for (int i = 0; i < THREADS; i++) {
         GC_pthread_detach(begin(vanish, NULL));
-        api_wait(&started);
+        api_wait(&api_there);
     }
     nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
     GC_gcollect();
     join_all(return_object, GC_pthread_join);
     tap_ok(none_left(), "and detached");
-}
-
-static void *nothing(void *arg)
-{
-    return arg;
 }
 
 int main(void)
@@ -242,14 +235,12 @@ int main(void)
     size_t before;
 
     GC_INIT();
-    sem_init(&started, 0, 0);
-    sem_init(&may_end, 0, 0);
     tap_ok(settled_records() == 0, "no thread, no record");
     thread = begin(wait_for_cancel, NULL);
     tap_ok(settled_records() == 1, "one thread, one record");
     GC_pthread_cancel(thread);
     GC_pthread_join(thread, NULL);
-    api_wait(&started);
+    api_wait(&api_there);
     tap_ok(settled_records() == 0, "which goes when it is joined");
     tap_ok(join_all(return_object, GC_pthread_join) && none_left(), "%d threads that return", THREADS);
     tap_ok(join_all(exit_with_object, GC_pthread_join) && none_left(), "that call GC_pthread_exit");
@@ -262,7 +253,7 @@ int main(void)
     before = settled_records();
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)1 << 46);
-    tap_ok(GC_pthread_create(&thread, &attr, nothing, NULL) != 0, "a thread that cannot be had is refused");
+    tap_ok(GC_pthread_create(&thread, &attr, api_give_back, NULL) != 0, "a thread that cannot be had is refused");
     tap_ok(settled_records() == before, "and leaves nothing behind");
     tap_ok(join_all(return_object, join_at_once) && none_left(), "threads that are joined by GC_pthread_tryjoin_np");
     tap_ok(join_all(return_object, join_by_time) && none_left(), "by GC_pthread_timedjoin_np");

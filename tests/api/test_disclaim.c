@@ -315,8 +315,6 @@ static void may_jump(void)
 }
 
 /* Memory is not refused as long as dead objects wait. */
-static void *no_more(size_t bytes) { (void)bytes; return NULL; }
-
 static void *volatile rest;             /* for which the objects asked for are too large */
 
 static void *fill(void *size)
@@ -343,7 +341,7 @@ static void start_full(size_t size)
 {
     setenv("GC_MAXIMUM_HEAP_SIZE", "8M", 1);
     start(leave_or_note, 0);
-    GC_set_oom_fn(no_more);
+    GC_set_oom_fn(api_refuse);
     api_in_thread(fill, &size);
     root = NULL;
 }

@@ -61,8 +61,6 @@ static void check_events(void)
     tap_ok(events.count == 0 && GC_get_on_collection_event() == NULL, "without hook no events");
 }
 
-static sem_t deaf, may_end;
-
 /* To a stop it does not answer. */
 static void *be_deaf(void *unused)
 {
@@ -70,8 +68,7 @@ static void *be_deaf(void *unused)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    sem_post(&deaf);
-    api_wait(&may_end);
+    api_stay();
     return unused;
 }
 
@@ -82,15 +79,13 @@ static void cannot_stop(void)
 
     setenv("SGC_STOP_WARN_MS", "20", 1);
     GC_INIT();
-    sem_init(&deaf, 0, 0);
-    sem_init(&may_end, 0, 0);
     GC_pthread_create(&thread, NULL, be_deaf, NULL);
-    api_wait(&deaf);
+    api_wait(&api_there);
     GC_set_on_collection_event(record_event);
     before = (int)GC_get_gc_no();
     GC_gcollect();
     GC_set_on_collection_event(NULL);
-    sem_post(&may_end);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
     API_CHILD((int)GC_get_gc_no() == before && events.count == 3 && position(GC_EVENT_START) == 0 &&
               position(GC_EVENT_PRE_STOP_WORLD) == 1 && position(GC_EVENT_END) == 2);
@@ -100,7 +95,6 @@ static void cannot_stop(void)
 
 enum { THREADS = 5 };
 
-static sem_t started, finish;
 static pthread_t threads[THREADS];
 static int suspended[THREADS], resumed[THREADS], others;
 
@@ -120,8 +114,7 @@ static void record_thread(GC_EventType event, void *thread)
 
 static void *wait_for_end(void *unused)
 {
-    sem_post(&started);
-    api_wait(&finish);
+    api_stay();
     return unused;
 }
 
@@ -129,11 +122,9 @@ static void check_thread_events(void)
 {
     int good = 0;
 
-    sem_init(&started, 0, 0);
-    sem_init(&finish, 0, 0);
     api_start_all(threads, THREADS, wait_for_end);
     for (int i = 0; i < THREADS; i++)
-        api_wait(&started);
+        api_wait(&api_there);
     GC_set_on_thread_event(record_thread);
     tap_ok(GC_get_on_thread_event() == record_thread, "the thread hook can be read");
     GC_gcollect();
@@ -142,7 +133,7 @@ static void check_thread_events(void)
         good += suspended[i] == 1 && resumed[i] == 1;
     tap_ok(good == THREADS && others == 0, "each other thread was stopped once and let go (%d of %d)", good, THREADS);
     for (int i = 0; i < THREADS; i++)
-        sem_post(&finish);
+        sem_post(&api_may_go);
     api_join_all(threads, THREADS);
 }
 

@@ -115,7 +115,6 @@ static void *kept[OBJECTS_MAX];
 static size_t count, bytes;     /* objects so far; of one */
 static int kind_now;
 static bool frees;
-static sem_t turn, done;
 static volatile int fills_up = 1;
 
 static void *allocate(void)
@@ -145,17 +144,17 @@ static void *leave_gaps(void *half)
         count++;
     for (size_t i = 0; i < count; i += 2)
         let_go(i);
-    sem_post(&done);
+    sem_post(&api_there);
     for (;;) {
         void *object;
 
-        sem_wait(&turn);
+        sem_wait(&api_may_go);
         if (fills_up == 0)
             return NULL;
         object = allocate();
         if (kind_now >= 2)
             GC_free(object);
-        sem_post(&done);
+        sem_post(&api_there);
     }
 }
 
@@ -165,21 +164,19 @@ static void fill_up(struct result *r, int n)
     pthread_t thread;
     void *object;
 
-    sem_init(&done, 0, 0);
-    sem_init(&turn, 0, 0);
     thread = api_start(leave_gaps, (void *)(size_t)n);
-    sem_wait(&done);
+    sem_wait(&api_there);
     r->objects = count / 2;
     while ((object = allocate()) != NULL && count < OBJECTS_MAX) {
         kept[count++] = object;
         if (r->objects++ % TURN != 0 || n == 0)
             continue;
-        sem_post(&turn);
-        sem_wait(&done);
+        sem_post(&api_may_go);
+        sem_wait(&api_there);
     }
     r->heap = GC_get_heap_size();
     fills_up = 0;
-    sem_post(&turn);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
 }
 

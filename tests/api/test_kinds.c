@@ -82,27 +82,27 @@ static void check_both(int kind, void (*prepare)(GC_word *object), unsigned expe
     check(kind, SPAN_WORDS, prepare, expected);
 }
 
-static int kind_of(GC_word descriptor, int add_size)
-{
-    return (int)GC_new_kind(GC_new_free_list(), descriptor, add_size, 1);
-}
-
 static void start(void)
 {
     GC_INIT();
     target = api_outside((TARGETS + 1) * sizeof *target);
 }
 
+/* Starts the collector if it is the first. */
+static int kind_of(GC_word descriptor, int add_size)
+{
+    if (target == NULL)
+        start();
+    return (int)GC_new_kind(GC_new_free_list(), descriptor, add_size, 1);
+}
+
 /* ---- forms of descriptors ---- */
 
 static void lengths(void)
 {
-    int some, all, none;
+    int some = kind_of(7 * sizeof(GC_word) | GC_DS_LENGTH, 0);
+    int all = kind_of(0 | GC_DS_LENGTH, 1), none = kind_of(0 | GC_DS_LENGTH, 0);
 
-    start();
-    some = kind_of(7 * sizeof(GC_word) | GC_DS_LENGTH, 0);
-    all = kind_of(0 | GC_DS_LENGTH, 1);
-    none = kind_of(0 | GC_DS_LENGTH, 0);
     API_CHILD(some >= 4 && all == some + 1 && none == some + 2);
     check_both(some, NULL, 0x1f);
     check_both(all, NULL, ALL);
@@ -111,7 +111,6 @@ static void lengths(void)
 
 static void bitmaps(void)
 {
-    start();
     check_both(kind_of((GC_word)1 << 61 | GC_DS_BITMAP, 0), NULL, 0x1);
     check_both(kind_of((GC_word)5 << 46 | GC_DS_BITMAP, 0), NULL, 0xa000);
     check_both(kind_of(~(GC_word)GC_DS_TAGS | GC_DS_BITMAP, 0), NULL, ALL);
@@ -124,10 +123,8 @@ static void inside_again(GC_word *object) { object[1] = GC_DS_PER_OBJECT; object
 
 static void inside(void)
 {
-    int kind;
+    int kind = kind_of(sizeof(GC_word) | GC_DS_PER_OBJECT, 0);
 
-    start();
-    kind = kind_of(sizeof(GC_word) | GC_DS_PER_OBJECT, 0);
     check_both(kind, NULL, 0);
     check_both(kind, inside_length, 0x3);
     check_both(kind, inside_bitmap, 0xf);
@@ -138,10 +135,8 @@ static void at_end_small(GC_word *object) { object[GC_size(object) / sizeof *obj
 
 static void at_end(void)
 {
-    int kind;
+    int kind = kind_of((GC_word)-(GC_signed_word)sizeof(GC_word) | GC_DS_PER_OBJECT, 1);
 
-    start();
-    kind = kind_of((GC_word)-(GC_signed_word)sizeof(GC_word) | GC_DS_PER_OBJECT, 1);
     check_both(kind, NULL, 0);
     check_both(kind, at_end_small, 0x3);
 }
@@ -151,11 +146,9 @@ static void through_type(GC_word *object) { object[0] = (GC_word)&typed; }
 
 static void by_type(void)
 {
-    int kind;
+    GC_signed_word offset = offsetof(struct type, descriptor) + GC_INDIR_PER_OBJ_BIAS;
+    int kind = kind_of((GC_word)-offset | GC_DS_PER_OBJECT, 0);
 
-    start();
-    kind = kind_of((GC_word)(-(GC_signed_word)(offsetof(struct type, descriptor) + GC_INDIR_PER_OBJ_BIAS)) | GC_DS_PER_OBJECT,
-                   0);
     check_both(kind, NULL, 0);
     check_both(kind, through_type, 0x7);
 }
@@ -164,11 +157,9 @@ static void by_type(void)
 
 static void zeroed(void)
 {
-    int kind;
+    int kind = kind_of(0 | GC_DS_LENGTH, 1);
     static void *list;
 
-    start();
-    kind = kind_of(0 | GC_DS_LENGTH, 1);
     for (int i = 0; i < 3000; i++) {
         GC_word *small = GC_generic_malloc(WORDS * sizeof(GC_word), kind);
 
@@ -248,10 +239,8 @@ static void *make_order(void *arg)
 
 static void order(GC_word descriptor, int second_waits)
 {
-    int kind;
+    int kind = kind_of(descriptor, 0);
 
-    start();
-    kind = kind_of(descriptor, 0);
     api_in_thread(make_order, &kind);
     scrub_stack();
     GC_gcollect();
@@ -275,10 +264,8 @@ static void *make_uncollectable(void *arg)
 
 static void uncollectable(void)
 {
-    int kind, like;
+    int like, kind = kind_of((GC_word)0x5 << 59 | GC_DS_BITMAP, 0);
 
-    start();
-    kind = kind_of((GC_word)0x5 << 59 | GC_DS_BITMAP, 0);
     api_make_in_thread(make_uncollectable, &kind);
     API_CHILD(alive() == 0x5 && api_alive(&target[TARGETS], 1) == 1);
     like = GC_get_kind_and_size(GC_REVEAL_POINTER(target[TARGETS]), NULL);
@@ -300,7 +287,6 @@ static void bounds(void)
 
 static void dump(void)
 {
-    start();
     root = GC_generic_malloc(100, kind_of(0, 1));
     GC_dump();
     GC_print_free_list(4, 2);

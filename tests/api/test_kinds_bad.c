@@ -206,18 +206,13 @@ static void unknown_kind(void)
     API_CHILD(GC_generic_malloc(10, 4) == NULL && GC_generic_malloc(10, -1) == NULL);
 }
 
-static void *unhappy(TEST_UNUSED size_t bytes)
-{
-    return NULL;
-}
-
 static void sizes(void)
 {
     int kind = kind_of((GC_word)1 << 60 | GC_DS_BITMAP, 0);
     void *list = &list;
     volatile size_t huge = SIZE_MAX;        /* unknown to the compiler */
 
-    GC_set_oom_fn(unhappy);
+    GC_set_oom_fn(api_refuse);
     API_CHILD(GC_generic_malloc(0, kind) != NULL && GC_size(GC_generic_malloc(0, kind)) > 0);
     API_CHILD(GC_generic_malloc(huge, kind) == NULL && GC_generic_malloc(huge / 2, kind) == NULL);
     API_CHILD(GC_generic_malloc_ignore_off_page(huge - 7, kind) == NULL);

@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 
-static sem_t ready;
 static atomic_int stop;
 
 static void pause_ms(long ms)
@@ -19,7 +18,7 @@ static void pause_ms(long ms)
 
 static void *allocate(void *unused)
 {
-    sem_post(&ready);
+    sem_post(&api_there);
     while (!stop)
         GC_malloc(100);
     return unused;
@@ -30,9 +29,8 @@ static bool collects_beside_thread(void)
     pthread_t thread;
     GC_word before = GC_get_gc_no();
 
-    sem_init(&ready, 0, 0);
     GC_pthread_create(&thread, NULL, allocate, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     for (int i = 0; i < 10; i++)
         GC_gcollect();
     stop = 1;
@@ -85,7 +83,7 @@ static void *read_pipe(TEST_UNUSED void *unused)
     intptr_t failures = 0;
     char byte;
 
-    sem_post(&ready);
+    sem_post(&api_there);
     for (int i = 0; i < 100; i++)
         failures += read(ends[0], &byte, 1) != 1;
     return (void *)failures;
@@ -99,7 +97,7 @@ static void check_restart(void)
     if (pipe(ends) != 0)
         tap_bail("no pipe");
     GC_pthread_create(&thread, NULL, read_pipe, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     for (int i = 0; i < 100; i++) {
         GC_gcollect();
         GC_gcollect();
@@ -118,7 +116,7 @@ static void *block_all(void *unused)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    sem_post(&ready);
+    sem_post(&api_there);
     while (!stop)
         pause_ms(10);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -139,9 +137,8 @@ static void blocked_thread(void)
 
     setenv("SGC_STOP_WARN_MS", "300", 1);
     GC_INIT();
-    sem_init(&ready, 0, 0);
     GC_pthread_create(&blocker, NULL, block_all, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     pthread_create(&timer, NULL, unblock_later, NULL);
     GC_gcollect();
     stop = 1;
@@ -166,7 +163,6 @@ int main(void)
         api_check_child(blocked_thread, "block", "a thread that blocks all signals is named, and all goes on");
     }
     GC_INIT();
-    sem_init(&ready, 0, 0);
     check_restart();
     return tap_done();
 }

@@ -194,12 +194,9 @@ static int exact(void)
 
 static void try_exact(const char *option, const char *value)
 {
-    if (option != NULL)
-        setenv(option, value, 1);
-    child_ok(exact, "all kinds of objects and roots, %s=%s: the snapshot is what was marked",
-             option != NULL ? option : "nothing", value);
-    if (option != NULL)
-        unsetenv(option);
+    setenv(option, value, 1);
+    child_ok(exact, "all kinds of objects and roots, %s=%s: the snapshot is what was marked", option, value);
+    unsetenv(option);
 }
 
 /* ---- what it returns ---- */
@@ -335,7 +332,7 @@ static int locked(void)
 int main(void)
 {
     folder_make();
-    try_exact(NULL, "");
+    try_exact("nothing", "");
     try_exact("GC_ALL_INTERIOR_POINTERS", "0");
     try_exact("SGC_END_BYTE", "roots");
     try_exact("GC_MARKERS", "1");

@@ -151,18 +151,16 @@ static int both(void)
 
 static void try_hook(const char *option, const char *value)
 {
-    if (option != NULL)
-        setenv(option, value, 1);
-    child_ok_of(hook(push_roots), "%s=%s: what a hook pushes", option != NULL ? option : "nothing", value);
+    setenv(option, value, 1);
+    child_ok_of(hook(push_roots), "%s=%s: what a hook pushes", option, value);
     child_ok_of(hook(change_heap), "what a hook allocates, marks and changes");
-    if (option != NULL)
-        unsetenv(option);
+    unsetenv(option);
 }
 
 int main(void)
 {
     folder_make();
-    try_hook(NULL, "");
+    try_hook("nothing", "");
     try_hook("GC_ALL_INTERIOR_POINTERS", "0");
     try_hook("SGC_END_BYTE", "roots");
     try_hook("GC_MARKERS", "4");

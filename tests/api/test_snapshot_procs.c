@@ -396,23 +396,21 @@ static int several(void)
 
 static void try_all(const char *option, const char *value)
 {
-    if (option != NULL)
-        setenv(option, value, 1);
-    child_ok(pushes, "%s=%s: what procedures push, and leave out", option != NULL ? option : "nothing", value);
+    setenv(option, value, 1);
+    child_ok(pushes, "%s=%s: what procedures push, and leave out", option, value);
     child_ok(finalizes, "objects with procedures and finalizers");
     child_ok(arrays, "arrays of elements with procedures");
     child_ok(by_hand, "objects that a procedure marks by hand");
     child_ok(own_parts, "what they find in parts of their objects is their objects'");
     child_ok(finalizes_view, "so is what they find in objects that have finalizers only");
     child_ok(by_hand_late, "an object is marked by hand that has been looked into");
-    if (option != NULL)
-        unsetenv(option);
+    unsetenv(option);
 }
 
 int main(void)
 {
     folder_make();
-    try_all(NULL, "");
+    try_all("nothing", "");
     try_all("GC_ALL_INTERIOR_POINTERS", "0");
     try_all("SGC_END_BYTE", "roots");
     try_all("GC_MARKERS", "4");

@@ -136,7 +136,6 @@ static void check_handles(void)
 
 /* ---- a handler on an alternate stack --------------------------------------------------------- */
 
-static sem_t in_handler, leave_handler;
 static int handler_errors;
 
 /* Runs on the alternate stack, with objects there only, while another thread collects. */
@@ -145,8 +144,7 @@ static void handler(TEST_UNUSED int signal)
     void *volatile object[HELD];
 
     api_fill(object, hidden, HELD);
-    sem_post(&in_handler);
-    api_wait(&leave_handler);
+    api_stay();
     handler_errors += api_lost(object, HELD);
 }
 
@@ -178,11 +176,11 @@ static void check_altstack(void *registered, const char *name)
     handler_errors = 0;
     sigaction(SIGUSR1, &action, NULL);
     GC_pthread_create(&thread, NULL, use_altstack, registered);
-    api_wait(&in_handler);
+    api_wait(&api_there);
     api_collect();
     tap_ok(api_alive(hidden, HELD) == HELD, "%s is scanned", name);
     tap_ok(!api_on_sgc || api_alive(hidden + HELD, HELD) == HELD, "%s: so is the thread's own stack", name);
-    sem_post(&leave_handler);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
     tap_ok(handler_errors == 0, "%s: the handler finds its objects (%d errors)", name, handler_errors);
 }
@@ -195,7 +193,6 @@ static ucontext_t native, foreign;
 static char *foreign_stack;
 static pthread_t foreign_thread;
 static struct GC_stack_base foreign_base;
-static sem_t on_foreign, leave_foreign;
 static int corrections, corrections_elsewhere;
 
 /* The foreign stack is a root of its own; of the thread's stack everything from the corrected address up is scanned. */
@@ -216,8 +213,7 @@ static void on_foreign_stack(void)
     void *volatile object[HELD];
 
     api_fill(object, hidden, HELD);
-    sem_post(&on_foreign);
-    api_wait(&leave_foreign);
+    api_stay();
     handler_errors += api_lost(object, HELD);
 }
 
@@ -242,19 +238,17 @@ static void check_beyond(void)
 {
     pthread_t thread;
 
-    sem_init(&on_foreign, 0, 0);
-    sem_init(&leave_foreign, 0, 0);
     handler_errors = 0;
     foreign_stack = api_outside(STACK);
     GC_add_roots(foreign_stack, foreign_stack + STACK);
     GC_set_sp_corrector(correct);
     tap_ok(GC_get_sp_corrector() == correct, "the stack pointer hook can be read");
     GC_pthread_create(&thread, NULL, run_foreign, NULL);
-    api_wait(&on_foreign);
+    api_wait(&api_there);
     api_collect();
     tap_ok(corrections >= 2 && corrections_elsewhere == 0, "it is called with the thread and its stack pointer");
     tap_ok(api_alive(hidden, 2 * HELD) == 2 * HELD, "what it says is scanned");
-    sem_post(&leave_foreign);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
     tap_ok(handler_errors == 0, "nothing was lost (%d errors)", handler_errors);
     GC_set_sp_corrector(NULL);
@@ -272,8 +266,6 @@ static void check_beyond(void)
 int main(void)
 {
     GC_INIT();
-    sem_init(&in_handler, 0, 0);
-    sem_init(&leave_handler, 0, 0);
     check_coroutine();
     check_handles();
     check_altstack(&routine, "a registered alternate stack");

@@ -106,12 +106,9 @@ static void one_thread(void)
 
 /* ---- beside it, a thread that counts as stopped --------------------------------------------------- */
 
-static sem_t ready, over;
-
 static void *wait_until_over(void *unused)
 {
-    sem_post(&ready);
-    api_wait(&over);
+    api_stay();
     return unused;
 }
 
@@ -124,13 +121,11 @@ static void beside_blocked(void)
 {
     pthread_t thread;
 
-    sem_init(&ready, 0, 0);
-    sem_init(&over, 0, 0);
     begin();
     API_CHILD(GC_pthread_create(&thread, NULL, stay_blocked, NULL) == 0);
-    api_wait(&ready);
+    api_wait(&api_there);
     run_for(18000, 20);
-    sem_post(&over);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
     run_for(18000, 10);
     API_CHILD(looks > 0 && elsewhere == 0 && too_early == 0 && strange == 0);

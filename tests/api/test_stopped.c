@@ -153,8 +153,6 @@ static void by_hand(void)
 
 /* ---- what cannot be done: it is said, and nobody waits for ever ------------------------------- */
 
-static void *nothing(void *arg) { return arg; }
-
 static void with_stopped(void (*act)(void))
 {
     start_turning();
@@ -170,7 +168,7 @@ static void create(void)
 {
     pthread_t thread;
 
-    API_CHILD(GC_pthread_create(&thread, NULL, nothing, NULL) == EAGAIN);
+    API_CHILD(GC_pthread_create(&thread, NULL, api_give_back, NULL) == EAGAIN);
 }
 
 static void unregister(void) { API_CHILD(GC_unregister_my_thread() != GC_SUCCESS && GC_thread_is_registered()); }

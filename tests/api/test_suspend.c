@@ -259,12 +259,9 @@ static void check_self(void)
     tap_ok(good == 10 && finish(&w), "a thread suspends itself, and returns when it is resumed (%d of 10)", good);
 }
 
-static sem_t inside, leave;
-
 static void *wait_inside(void *arg)
 {
-    sem_post(&inside);
-    api_wait(&leave);
+    api_stay();
     return arg;
 }
 
@@ -277,13 +274,11 @@ static void check_blocked(void)
 {
     struct worker w;
 
-    sem_init(&inside, 0, 0);
-    sem_init(&leave, 0, 0);
     start(&w, block);
-    api_wait(&inside);
+    api_wait(&api_there);
     GC_suspend_thread(w.thread);
     tap_ok(GC_is_thread_suspended(w.thread), "a thread in GC_do_blocking is suspended at once");
-    sem_post(&leave);
+    sem_post(&api_may_go);
     rest(20);
     GC_gcollect();
     tap_ok(atomic_load(&w.turns) == 0 && api_alive(&w.held, 1) == 1, "and stops when it leaves that");
@@ -299,7 +294,7 @@ static void check_cancelled(void)
     pthread_t thread;
 
     start(&w, block);
-    api_wait(&inside);
+    api_wait(&api_there);
     GC_suspend_thread(w.thread);
     GC_pthread_cancel(w.thread);
     rest(20);

@@ -73,7 +73,6 @@ static int finish_others(void)
 
 /* ---- in a region ----------------------------------------------------------------------------- */
 
-static sem_t inside, leave;
 static GC_hidden_pointer held;
 
 /* A thread in a region is not asked to stop: so it may block all signals, and collections go on. */
@@ -83,8 +82,7 @@ static void stay_inside(void)
 
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    sem_post(&inside);
-    api_wait(&leave);
+    api_stay();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -134,12 +132,12 @@ static void check_region(void *(*fn)(void *), int expected, const char *what)
 
     start_others();
     thread = api_start(fn, &over);
-    api_wait(&inside);
+    api_wait(&api_there);
     tap_ok(finish_others() == COLLECTORS + ASKERS, "in a region, %s: the others come to an end", what);
     before = GC_get_gc_no();
     api_collect();
     tap_ok(GC_get_gc_no() == before + 2 && api_alive(&held, 1) == 1, "the region is one still, and what is above it lives");
-    sem_post(&leave);
+    sem_post(&api_may_go);
     tap_ok(GC_pthread_join(thread, &result) == 0 && result != NULL && *(int *)result == expected, "and is left as ever");
 }
 
@@ -172,26 +170,20 @@ static void check_self(void)
     nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000000 }, NULL);
     tap_ok(GC_is_thread_suspended(thread) && !atomic_load(&returned), "a thread in a region suspends itself: it stands");
     GC_resume_thread(thread);
-    api_wait(&inside);
+    api_wait(&api_there);
     before = GC_get_gc_no();
     GC_gcollect();
     tap_ok(GC_get_gc_no() == before + 1 && !GC_is_thread_suspended(thread), "and returns into the region when it is resumed");
-    sem_post(&leave);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
 }
 
 /* ---- the allocation lock --------------------------------------------------------------------- */
 
-static void *nothing(void *arg)
-{
-    return arg;
-}
-
 static void *take_lock(void *taken)
 {
-    sem_post(&inside);
-    api_wait(&leave);
-    GC_call_with_alloc_lock(nothing, NULL);
+    api_stay();
+    GC_call_with_alloc_lock(api_give_back, NULL);
     atomic_store((atomic_int *)taken, 1);
     return taken;
 }
@@ -208,9 +200,9 @@ static void check_lock(void)
     pthread_t thread;
 
     thread = api_start(take_lock_in_region, &taken);
-    api_wait(&inside);
+    api_wait(&api_there);
     GC_suspend_thread(thread);
-    sem_post(&leave);
+    sem_post(&api_may_go);
     while (!atomic_load(&taken) && api_milliseconds() - began < PATIENCE_MS)
         rest();
     tap_ok(atomic_load(&taken) && GC_is_thread_suspended(thread), "one that is suspended in a region takes the lock there");
@@ -305,8 +297,6 @@ int main(void)
         api_check_child_of(interrupt_thread(false), NULL, "and on a thread that is not registered");
     }
     GC_INIT();
-    sem_init(&inside, 0, 0);
-    sem_init(&leave, 0, 0);
     check_region(hold_asking, 100 * ROUNDS, "resuming and asking");
     check_region(hold_suspending, 2 * ROUNDS, "suspending");
     return tap_all(check_self, check_lock);

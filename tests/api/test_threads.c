@@ -10,8 +10,6 @@
 
 #define OBJECTS 100
 
-static sem_t ready, proceed;
-
 /* ---- create, join, exit, detach -------------------------------------------------------------- */
 
 static void *return_object(void *arg)
@@ -65,7 +63,7 @@ static void check_result_kept(void)
 static void *detached_body(void *unused)
 {
     memset(GC_malloc(API_LARGE), 0xff, API_LARGE);
-    sem_post(&ready);
+    sem_post(&api_there);
     return unused;
 }
 
@@ -82,7 +80,7 @@ static void check_detach(void)
     for (int i = 0; i < 20; i++)
         good += GC_pthread_create(&thread, NULL, detached_body, NULL) == 0 && GC_pthread_detach(thread) == 0;
     for (int i = 0; i < 40; i++)
-        api_wait(&ready);
+        api_wait(&api_there);
     api_collect();
     tap_ok(good == 40, "detached threads, from the start and later (%d of 40)", good);
     pthread_attr_destroy(&attr);
@@ -97,8 +95,7 @@ static void *hold_on_stack(void *unused)
     void *volatile object[OBJECTS];
 
     api_fill(object, hidden, OBJECTS);
-    sem_post(&ready);
-    api_wait(&proceed);
+    api_stay();
     return object[0] == NULL ? object[1] : unused;
 }
 
@@ -106,10 +103,10 @@ static void check_stack_roots(void)
 {
     pthread_t thread = api_start(hold_on_stack, NULL);
 
-    api_wait(&ready);
+    api_wait(&api_there);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) == OBJECTS, "objects on a thread's stack are alive");
-    sem_post(&proceed);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) <= 3, "until it ends (%d)", api_alive(hidden, OBJECTS));
@@ -159,10 +156,10 @@ static void check_register(void)
     tap_ok(GC_thread_is_registered(), "the main thread is registered");
     GC_allow_register_threads();
     pthread_create(&thread, NULL, register_myself, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) == OBJECTS, "a thread that registered itself has its stack scanned");
-    sem_post(&proceed);
+    sem_post(&api_may_go);
     pthread_join(thread, NULL);
     api_collect();
     tap_ok(api_alive(hidden, OBJECTS) <= 3, "until it unregisters");
@@ -239,8 +236,7 @@ static void *block(void *arg)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    sem_post(&ready);
-    api_wait(&proceed);
+    api_stay();
     return arg;
 }
 
@@ -259,11 +255,11 @@ static void check_blocking(void)
     void *result;
     pthread_t thread = api_start(blocked_thread, NULL);
 
-    api_wait(&ready);
+    api_wait(&api_there);
     for (int i = 0; i < 5; i++)
         api_collect();
     tap_ok(api_alive(hidden, 1) == 1, "what a blocked thread's older frames hold is alive");
-    sem_post(&proceed);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, &result);
     tap_ok(result != NULL && strcmp(result, "before") == 0, "and it goes on where it was");
 }
@@ -272,7 +268,7 @@ static void check_blocking(void)
 
 static void *to_be_cancelled(void *unused)
 {
-    sem_post(&ready);
+    sem_post(&api_there);
     for (;;) {
         for (int i = 0; i < 100; i++)
             GC_malloc(i);
@@ -289,7 +285,7 @@ static void check_cancel(void)
 
     for (int i = 0; i < 20; i++) {
         GC_pthread_create(&thread, NULL, to_be_cancelled, NULL);
-        api_wait(&ready);
+        api_wait(&api_there);
         good += GC_pthread_cancel(thread) == 0 && GC_pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED;
         GC_gcollect();
     }
@@ -314,7 +310,7 @@ static atomic_ulong turns;
 
 static void *turn(void *unused)
 {
-    sem_post(&ready);
+    sem_post(&api_there);
     while (!collecting)
         turns++;
     return unused;
@@ -330,7 +326,7 @@ static void *under_lock(void *arg)
 
 static void *keep_collecting(void *unused)
 {
-    sem_post(&ready);
+    sem_post(&api_there);
     while (!collecting)
         GC_gcollect();
     return unused;
@@ -344,7 +340,7 @@ static void check_lock(void)
 
     collecting = 0;
     GC_pthread_create(&thread, NULL, keep_collecting, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     for (int i = 0; i < 5; i++)
         good += GC_call_with_alloc_lock(under_lock, object) == object;
     for (int i = 0; i < 5; i++) {
@@ -364,7 +360,7 @@ static void check_stop_world(void)
 
     collecting = 0;
     GC_pthread_create(&thread, NULL, turn, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     GC_stop_world_external();
     before = turns;
     nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
@@ -452,8 +448,6 @@ static void check_made_blocked(void)
 int main(void)
 {
     GC_INIT();
-    sem_init(&ready, 0, 0);
-    sem_init(&proceed, 0, 0);
     return tap_all(check_create, check_result_kept, check_detach, check_stack_roots, check_register,
                    check_free_unregistered, check_nesting, check_blocking, check_cancel, check_mask, check_lock,
                    check_stop_world, check_made_blocked);

@@ -26,11 +26,6 @@ static int resource = RLIMIT_AS;
 static size_t limit;
 static volatile bool full;
 
-static void *give_up(TEST_UNUSED size_t bytes)
-{
-    return NULL;
-}
-
 static bool set_limit(size_t bytes)
 {
     return setrlimit(resource, &(struct rlimit){ bytes, bytes }) == 0;
@@ -39,7 +34,7 @@ static bool set_limit(size_t bytes)
 static bool start(void)
 {
     GC_INIT();
-    GC_set_oom_fn(give_up);
+    GC_set_oom_fn(api_refuse);
     return true;
 }
 

@@ -98,7 +98,6 @@ static void check_added(void)
     tap_ok(find(hidden) == SGC_HELD_BY_NOTHING, "until it is removed");
 }
 
-static sem_t ready, proceed;
 static GC_hidden_pointer by_thread[2];
 
 static void *hold(void *unused)
@@ -109,8 +108,7 @@ static void *hold(void *unused)
     in_thread_local = GC_malloc(sizeof(struct node));
     by_thread[1] = GC_HIDE_POINTER(in_thread_local);
     GC_clear_stack(NULL);
-    sem_post(&ready);
-    api_wait(&proceed);
+    api_stay();
     in_thread_local = NULL;
     return object != NULL ? unused : object;
 }
@@ -120,16 +118,14 @@ static void check_threads(void)
     pthread_t thread;
     SGC_held_t held;
 
-    sem_init(&ready, 0, 0);
-    sem_init(&proceed, 0, 0);
     GC_pthread_create(&thread, NULL, hold, NULL);
-    api_wait(&ready);
+    api_wait(&api_there);
     tap_ok(find(by_thread[0]) == SGC_HELD_BY_STACK && leads_to(by_thread[0], 1) && way.first.thread > 0 &&
            way.first.thread != getpid(), "a thread's stack holds one, and the thread is named");
     held = find(by_thread[1]);
     tap_ok((held == SGC_HELD_BY_THREAD_LOCAL || held == SGC_HELD_BY_STACK) && leads_to(by_thread[1], 1),
            "a thread-local variable holds one (%d)", (int)held);
-    sem_post(&proceed);
+    sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
     in_thread_local = NULL;
     by_thread[0] = made(&in_thread_local);
