@@ -169,6 +169,13 @@ TEST_NOINLINE static int api_alive(const GC_hidden_pointer *hidden, int count)
     return alive;
 }
 
+/* Collects first. */
+TEST_NOINLINE static int api_survive(const GC_hidden_pointer *hidden, int count)
+{
+    api_collect();
+    return api_alive(hidden, count);
+}
+
 /* Makes large objects, to which these words lead. */
 TEST_NOINLINE static void api_fill(void *volatile *object, GC_hidden_pointer *hidden, int count)
 {

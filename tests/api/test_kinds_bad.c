@@ -36,11 +36,9 @@ static void kept(int kind)
 {
     target = api_outside(4096);
     api_in_thread(make, &kind);
-    api_collect();
-    API_CHILD(api_alive(target, 1) == 1);
+    API_CHILD(api_survive(target, 1) == 1);
     root = NULL;
-    api_collect();
-    API_CHILD(api_alive(target, 1) == 0);
+    API_CHILD(api_survive(target, 1) == 0);
 }
 
 static int kind_of(GC_word descriptor, int add_size)

@@ -230,8 +230,7 @@ static void no_dls(void)
     API_CHILD(GC_get_no_dls() && api_alive(hidden, 2) == 0);
     GC_no_dls = 0;
     api_in_thread(point, NULL);
-    api_collect();
-    API_CHILD(api_alive(hidden, 2) == 2);
+    API_CHILD(api_survive(hidden, 2) == 2);
 }
 
 static void stackbottom(void)

@@ -43,8 +43,7 @@ static void coroutine_body(void)
     routine.errors += GC_get_my_stackbottom(&seen) == NULL || seen.mem_base != routine.base.mem_base;
     api_fill(object, hidden, HELD);
     for (int round = 0; round < 3; round++) {
-        api_collect();
-        routine.errors += api_alive(hidden, HELD) != HELD;
+        routine.errors += api_survive(hidden, HELD) != HELD;
         switch_to(&routine.caller_base, &routine.context, &routine.caller);
         routine.errors += api_lost(object, HELD);
     }
@@ -82,8 +81,7 @@ static bool run_coroutine(void)
         if (routine.over)
             break;
         GC_add_roots(routine.stack, routine.stack + STACK);
-        api_collect();
-        good += api_alive(hidden, 2 * HELD) == 2 * HELD;
+        good += api_survive(hidden, 2 * HELD) == 2 * HELD;
         GC_remove_roots(routine.stack, routine.stack + STACK);
     }
     return good == 4;
@@ -97,8 +95,7 @@ static void check_coroutine(void)
     good = run_coroutine();
     tap_ok(good, "caller and coroutine keep what they hold while the other is suspended");
     tap_ok(routine.errors == 0, "the coroutine's stack is scanned while it runs (%d errors)", routine.errors);
-    api_collect();
-    tap_ok(api_alive(hidden, HELD) <= 3, "a coroutine's stack that is over is no root");
+    tap_ok(api_survive(hidden, HELD) <= 3, "a coroutine's stack that is over is no root");
 }
 
 /* ---- handles of threads ---------------------------------------------------------------------- */
@@ -177,8 +174,7 @@ static void check_altstack(void *registered, const char *name)
     sigaction(SIGUSR1, &action, NULL);
     GC_pthread_create(&thread, NULL, use_altstack, registered);
     api_wait(&api_there);
-    api_collect();
-    tap_ok(api_alive(hidden, HELD) == HELD, "%s is scanned", name);
+    tap_ok(api_survive(hidden, HELD) == HELD, "%s is scanned", name);
     tap_ok(!api_on_sgc || api_alive(hidden + HELD, HELD) == HELD, "%s: so is the thread's own stack", name);
     sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);

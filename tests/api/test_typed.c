@@ -72,12 +72,10 @@ static void check_type(const struct type *t)
     for (size_t n = 0; n < all_words(t); n += t->step)
         expected += leads_on(t, n);
     api_make_in_thread(make, (void *)(uintptr_t)t);
-    api_collect();
-    API_CHILD(api_alive(kept, MOST) == expected);
+    API_CHILD(api_survive(kept, MOST) == expected);
     API_CHILD(api_alive(lost, MOST) <= 1 || (t->count != 0 && !api_on_sgc));
     root = NULL;
-    api_collect();
-    API_CHILD(api_alive(kept, MOST) <= 1);
+    API_CHILD(api_survive(kept, MOST) <= 1);
 }
 
 static bool never(size_t n) { (void)n; return false; }
@@ -151,8 +149,7 @@ static void just_so_long(void)
     for (size_t length = 65; length <= 68; length++) {
         root = GC_malloc(BEHIND * sizeof(void *));
         api_make_in_thread(make_behind, &length);
-        api_collect();
-        API_CHILD(api_alive(lost, BEHIND) <= 2);
+        API_CHILD(api_survive(lost, BEHIND) <= 2);
     }
 }
 
@@ -315,8 +312,7 @@ static void with_descriptor(GC_descr d, size_t size)
         start();
     nonsense = d;
     api_in_thread(make_nonsense, &size);
-    api_collect();
-    API_CHILD(api_alive(kept, 1) == 1);
+    API_CHILD(api_survive(kept, 1) == 1);
 }
 
 static void overlong(void) { with_descriptor(GC_make_descriptor(&two_bits, half), 24); }
