@@ -8,19 +8,21 @@
 
 #include "../lib/tap.h"
 
+typedef struct GC_ms_entry *stack;
+
 struct entry {
     void *start;
     GC_word descriptor;
 };
 
-TEST_UNUSED static struct GC_ms_entry *push(struct GC_ms_entry *top, struct GC_ms_entry *limit, void *start, GC_word descriptor)
+TEST_UNUSED static stack push(stack top, stack limit, void *start, GC_word descriptor)
 {
     struct entry *next = (struct entry *)top + 1;
 
     if ((char *)next >= (char *)limit)
         _exit(9);
     *next = (struct entry){ start, descriptor };
-    return (struct GC_ms_entry *)next;
+    return (stack)next;
 }
 
 #endif

@@ -5,7 +5,8 @@
 #ifndef TESTS_API_SNAPSHOT_H
 #define TESTS_API_SNAPSHOT_H
 
-#include "gc/gc.h"
+#include "tests/api/api.h"
+
 #include "gc/events/events.h"
 #include "perfmodel/snapshot/graph.h"
 #include "sgc_shortterm.h"

@@ -18,18 +18,14 @@
 #include <sgc.h>
 
 #include "tests/lib/child.h"
+#include "tests/lib/random.h"
 
 enum { PAIRS = 24, MORE = 3 * PAIRS, CANARY = 0x5a, MANY = 300000, GRANULE = 16 };
 
 /* ---- damage ---- */
 
-static uintptr_t decoy[64], random_state = 88172645463325252u;
-
-static uintptr_t random_word(void)
-{
-    random_state ^= random_state << 13, random_state ^= random_state >> 7, random_state ^= random_state << 17;
-    return random_state;
-}
+static uintptr_t decoy[64];
+static uint64_t random_state = 88172645463325252u;
 
 struct scene {
     size_t size;
@@ -52,8 +48,8 @@ struct scene {
     KIND(library_code, (uintptr_t)dlsym(RTLD_DEFAULT, "qsort")) \
     KIND(misaligned, s->freed[(i + 3) % PAIRS] + 4) \
     KIND(one_granule_off, s->freed[(i + 3) % PAIRS] + GRANULE) \
-    KIND(random_bits, random_word()) \
-    KIND(bit_flipped, *word ^ (uintptr_t)1 << random_word() % 48) \
+    KIND(random_bits, random_word(&random_state)) \
+    KIND(bit_flipped, *word ^ (uintptr_t)1 << random_word(&random_state) % 48) \
     KIND(swapped, ((uintptr_t *)s->freed[(i + 1) % PAIRS])[w])
 
 #define KIND(name, value) \

@@ -13,8 +13,6 @@ enum { WORDS = 20 };
 static void *volatile root;
 static GC_hidden_pointer *target;
 
-typedef struct GC_ms_entry *stack;
-
 /* ---- an object with one pointer, in its fourth word ---- */
 
 static GC_word first_word, second_word;

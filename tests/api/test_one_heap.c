@@ -7,33 +7,27 @@
  * loads them with dlopen in a child a case.  It is linked with neither.
  */
 #include "tests/lib/child.h"
+#include "tests/lib/folder.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <sys/stat.h>
 
 enum {
     ROOTS_MOST = 256 << 10,     /* bytes; each library has more of its own */
     OBJECTS = 40,
 };
 
-static char top[] = "/tmp/sgc-one-heap-XXXXXX";
 static char libsgc[PATH_MAX], drop_in[PATH_MAX], filter[PATH_MAX];
-
-static void join(char *path, const char *directory, const char *name)
-{
-    if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
-        tap_bail("path too long: %s/%s", directory, name);
-}
 
 static void link_library(char *path, const char *name, const char *build)
 {
-    char built[PATH_MAX], libraries[PATH_MAX];
-    join(libraries, build, ".libs");
-    join(built, libraries, strrchr(name, '/') + 1);
+    char built[PATH_MAX];
+
+    if (snprintf(built, sizeof built, "%s/.libs/%s", build, strrchr(name, '/') + 1) >= PATH_MAX)
+        tap_bail("path too long: %s", build);
     if (access(built, R_OK) != 0)
         tap_skip_all("no %s: built without shared libraries", built);
-    join(path, top, name);
+    snprintf(path, PATH_MAX, "%s", folder_path(name));
     if (symlink(built, path) != 0)
         tap_bail("cannot link %s to %s", path, built);
 }
@@ -42,31 +36,16 @@ static void lay_out(void)
 {
     const char *build = getenv("SGC_BUILDDIR");
     char directory[PATH_MAX];
+
     if (build == NULL)
         tap_bail("SGC_BUILDDIR is not set; run this by make check");
-    if (mkdtemp(top) == NULL)
-        tap_bail("cannot make %s", top);
-    join(directory, top, "lib");
-    mkdir(directory, 0700);
-    join(directory, top, "lib/sgc");
-    mkdir(directory, 0700);
+    folder_make();
+    mkdir(folder_path("lib"), 0700);
+    mkdir(folder_path("lib/sgc"), 0700);
     link_library(libsgc, "lib/libsgc.so.0", build);
     link_library(drop_in, "lib/sgc/libgc.so.1", build);
-    join(directory, build, "tests/lib/filter");
+    snprintf(directory, sizeof directory, "%s/tests/lib/filter", build);
     link_library(filter, "lib/libgc.so", directory);
-}
-
-static void clean_up(void)
-{
-    char directory[PATH_MAX];
-    unlink(libsgc);
-    unlink(drop_in);
-    unlink(filter);
-    join(directory, top, "lib/sgc");
-    rmdir(directory);
-    join(directory, top, "lib");
-    rmdir(directory);
-    rmdir(top);
 }
 
 static void *symbol(void *library, const char *name)
@@ -107,8 +86,7 @@ static bool few_roots(void *library, const char *log)
     if (f == NULL || fgets(line, sizeof line, f) == NULL || (bytes = strstr(line, "\"root_bytes\":")) == NULL)
         return false;
     fclose(f);
-    printf("# %.24s\n", bytes);
-    fflush(stdout);
+    tap_diag("%.24s", bytes);
     return atol(bytes + strlen("\"root_bytes\":")) < ROOTS_MOST;
 }
 
@@ -117,8 +95,7 @@ static void *load(const char *library)
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (handle != NULL)
         return handle;
-    printf("# %s\n", dlerror());
-    fflush(stdout);
+    tap_diag("%s", dlerror());
     _exit(101);
 }
 
@@ -127,8 +104,7 @@ static const char *first, *second;
 /* In a child. */
 static int load_both(void)
 {
-    char log[PATH_MAX];
-    join(log, top, "log");
+    const char *log = folder_path("log");
     setenv("SGC_LOG_JSON", log, 1);
     void *one = load(first), *other = load(second);
     int bits = differences(one, other) | differences(other, one) | (few_roots(one, log) ? 0 : 1 << 4);
@@ -160,8 +136,7 @@ static int load_filter(void)
     capture_begin();
     int kept = kept_by(module, library);
     bool told = strstr(capture_end(), "another collector") != NULL;
-    printf("# %d of %d kept, %s\n", kept, OBJECTS, told ? "told of" : "not told of");
-    fflush(stdout);
+    tap_diag("%d of %d kept, %s", kept, OBJECTS, told ? "told of" : "not told of");
     return (kept == OBJECTS ? 0 : 1) | (told ? 0 : 2);
 }
 
@@ -174,7 +149,7 @@ static bool drop_in_alone_is_refused(void)
     if (dlopen(drop_in, RTLD_NOW | RTLD_LOCAL) != NULL)
         return false;
     reason = dlerror();
-    printf("# %s\n", reason);
+    tap_diag("%s", reason);
     return strstr(reason, "libsgc.so.0") != NULL;
 }
 
@@ -191,6 +166,6 @@ int main(void)
     tap_ok(run_in_child(load_both) == 0, "the drop-in first: one heap");
     tap_ok(run_in_child(load_filter) == 0, "another filter called libgc.so is another collector, and no idle one");
     tap_ok(drop_in_alone_is_refused(), "the drop-in alone is not loaded, and libsgc is asked for");
-    clean_up();
+    folder_remove();
     return tap_done();
 }

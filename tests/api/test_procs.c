@@ -40,7 +40,7 @@ static GC_hidden_pointer *kept, *lost;
 
 /* ---- procedures ---- */
 
-static struct GC_ms_entry *mark_node(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_node(GC_word *object, stack top, stack limit, GC_word env)
 {
     struct node *n = (struct node *)object;
 
@@ -55,18 +55,17 @@ static struct GC_ms_entry *mark_node(GC_word *object, struct GC_ms_entry *top, s
     return GC_MARK_AND_PUSH(n->strong, top, limit, &n->strong);
 }
 
-static struct GC_ms_entry *mark_fan(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_fan(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct fan *f = (struct fan *)object;
 
-    (void)env;
     for (int i = 0; f->ready == READY && i < FAN; i++)
         top = GC_MARK_AND_PUSH(f->child[i], top, limit, &f->child[i]);
     return top;
 }
 
 /* Pushes itself for the pointers it has not looked at; the environment says how many those are. */
-static struct GC_ms_entry *mark_step(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_step(GC_word *object, stack top, stack limit, GC_word env)
 {
     GC_word left = env;
 
@@ -81,11 +80,10 @@ static struct GC_ms_entry *mark_step(GC_word *object, struct GC_ms_entry *top, s
 }
 
 /* Pushes its parts with descriptors of other forms: half as a length, then every second word by bitmaps. */
-static struct GC_ms_entry *mark_mixed(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_mixed(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct fan *f = (struct fan *)object;
 
-    (void)env;
     if (f->ready != READY)
         return top;
     top = push(top, limit, f->child, FAN / 2 * sizeof(void *));

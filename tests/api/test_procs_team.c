@@ -6,7 +6,7 @@
  */
 #include "api.h"
 
-#include <gc/gc_mark.h>
+#include "../lib/random.h"
 
 enum {
     HEADS = 64,                 /* with finalizers */
@@ -29,7 +29,7 @@ struct head {
 
 static int node_kind, head_kind;
 static size_t finalized, wrong;
-static GC_word seed = 1;
+static uint64_t seed = 1;
 
 /* ---- procedures ---- */
 
@@ -60,12 +60,6 @@ static int make_kind(GC_mark_proc proc)
 }
 
 /* ---- objects ---- */
-
-static GC_word below(GC_word n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (seed >> 33) % n;
-}
 
 static struct node *make_node(void *strong)
 {
@@ -101,7 +95,7 @@ static void make_heads(void)
         struct head *h = GC_generic_malloc(sizeof *h, head_kind);
 
         for (int i = 0; i < FAN; i++)
-            h->child[i] = all[below(NODES)];
+            h->child[i] = all[random_below(&seed, NODES)];
         h->ready = READY;
         GC_register_finalizer_no_order(h, finalize, NULL, NULL, NULL);
     }

@@ -3,20 +3,12 @@
  * SGC_write_heap_snapshot: what is reachable in the file is what the very same collection has marked, with every kind of object
  * and of root; and what it returns when it cannot be written.
  */
-#define GC_THREADS
-#include "sgc_shortterm.h"
-
-#include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
-#include <sys/mman.h>
+#include "tests/api/snapshot.h"
 
 #include "gc/gc_disclaim.h"
 #include "gc/gc_gcj.h"
 #include "gc/gc_mark.h"
 #include "gc/gc_typed.h"
-#include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
 
 enum { MANY = 200, THREADS = 3, LARGE = 300000 };
@@ -69,23 +61,19 @@ static void make_gcj(void)
     object[2] = chain(11, NULL);                                            /* behind what the type says */
 }
 
-static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
-{
-}
-
 static void make_finalized(void)
 {
     struct cell *cycle = chain(2, NULL);
 
-    GC_REGISTER_FINALIZER(chain(MANY, NULL), finalize, chain(3, NULL), NULL, NULL);
-    GC_REGISTER_FINALIZER_NO_ORDER(chain(5, NULL), finalize, NULL, NULL, NULL);
-    GC_REGISTER_FINALIZER_UNREACHABLE(chain(5, NULL), finalize, NULL, NULL, NULL);
-    GC_REGISTER_FINALIZER(keep(chain(6, NULL)), finalize, chain(7, NULL), NULL, NULL);
+    GC_REGISTER_FINALIZER(chain(MANY, NULL), api_ignore, chain(3, NULL), NULL, NULL);
+    GC_REGISTER_FINALIZER_NO_ORDER(chain(5, NULL), api_ignore, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_UNREACHABLE(chain(5, NULL), api_ignore, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(keep(chain(6, NULL)), api_ignore, chain(7, NULL), NULL, NULL);
     cycle->next->other = cycle;
-    GC_REGISTER_FINALIZER(cycle, finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(cycle, api_ignore, NULL, NULL, NULL);
     cycle = chain(2, NULL);
     cycle->other = cycle;
-    GC_REGISTER_FINALIZER_IGNORE_SELF(cycle, finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_IGNORE_SELF(cycle, api_ignore, NULL, NULL, NULL);
     cycle = keep(chain(2, NULL));
     cycle->other = (void *)GC_HIDE_POINTER(chain(4, NULL));
     GC_GENERAL_REGISTER_DISAPPEARING_LINK(&cycle->other, GC_REVEAL_POINTER(cycle->other));
@@ -120,18 +108,11 @@ static void make_dated(void)
 /* ---- threads: their stacks and variables ---- */
 
 /* Signals get through to threads that wait so, also where a sanitizer holds them back. */
-static sem_t made, over;
 static __thread void *own;
 
-static void wait_for(sem_t *sem)
+static void *stay(void *arg)
 {
-    while (sem_wait(sem) != 0)
-        continue;
-}
-
-static void *wait_for_end(void *arg)
-{
-    wait_for(&over);
+    api_stay();
     return arg;
 }
 
@@ -140,30 +121,26 @@ static void *live(void *arg)
     struct cell *volatile local = chain(20, NULL);
 
     own = chain(30, NULL);
-    sem_post(&made);
     if (arg != NULL)
-        GC_do_blocking(wait_for_end, NULL);
+        GC_do_blocking(stay, NULL);
     else
-        wait_for_end(NULL);
+        api_stay();
     return local;
 }
 
 static void start_threads(pthread_t thread[THREADS])
 {
-    sem_init(&made, 0, 0);
-    sem_init(&over, 0, 0);
     for (int i = 0; i < THREADS; i++)
-        GC_pthread_create(&thread[i], NULL, live, i == 0 ? &made : NULL);
+        thread[i] = api_start(live, i == 0 ? &api_there : NULL);
     for (int i = 0; i < THREADS; i++)
-        wait_for(&made);
+        api_wait(&api_there);
 }
 
 static void end_threads(pthread_t thread[THREADS])
 {
     for (int i = 0; i < THREADS; i++)
-        sem_post(&over);
-    for (int i = 0; i < THREADS; i++)
-        GC_pthread_join(thread[i], NULL);
+        sem_post(&api_may_go);
+    api_join_all(thread, THREADS);
 }
 
 /* ---- is it the same? ---- */
@@ -219,7 +196,7 @@ static int no_growth(void)
 static int types_gone(void)
 {
     static GC_word type[2] = { 0, 2 * sizeof(void *) };
-    GC_word *mapped = mmap(NULL, sizeof type, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    GC_word *mapped = api_outside(sizeof type);
     void **object;
 
     GC_INIT();

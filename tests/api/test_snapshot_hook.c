@@ -3,10 +3,6 @@
  * Heap snapshots of programs with a hook that pushes roots: what is reachable in the file is what the very same collection has
  * marked, whatever the hook does to the heap.  And when there is a file, or two.
  */
-#define GC_THREADS
-#include "sgc.h"
-
-#include "gc/gc_mark.h"
 #include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
 

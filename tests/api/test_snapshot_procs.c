@@ -4,16 +4,11 @@
  * whatever a procedure pushes, marks by hand and leaves out.  Also: mark/noted.c, mark/descriptor.c and
  * gc/snapshot/snapshot.c.
  */
-#define GC_THREADS
-#include "sgc.h"
+#include "tests/api/snapshot.h"
 
-#include <sys/mman.h>
-
-#include "gc/gc_mark.h"
 #include "gc/gc_typed.h"
 #include "mark/layouts.h"
 #include "tests/api/entries.h"
-#include "tests/api/snapshot.h"
 #include "tests/lib/child.h"
 
 enum {
@@ -36,38 +31,35 @@ static GC_hidden_pointer array_hidden;  /* 0: there is none */
 static unsigned node_proc, view_proc, fan_proc, step_proc, forms_proc, hand_proc, wrong_proc;
 static int node_kind, view_kind, fan_kind, step_kind, forms_kind, hand_kind, wrong_kind;
 
-static struct GC_ms_entry *mark_node(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_node(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct node *n = (struct node *)object;
 
-    (void)env;
     return n->ready == READY ? GC_MARK_AND_PUSH(n->strong, top, limit, &n->strong) : top;
 }
 
 /* Word by word, like the stack of an interpreter. */
-static struct GC_ms_entry *mark_view(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_view(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct node *n = (struct node *)object;
 
-    (void)env;
     for (int i = 0; n->ready == READY && i < OUTSIDE; i++)
         top = GC_MARK_AND_PUSH((void *)n->outside[i], top, limit, NULL);
     return top;
 }
 
 /* All up to a 0. */
-static struct GC_ms_entry *mark_fan(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_fan(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct node *n = (struct node *)object;
 
-    (void)env;
     for (int i = 0; n->ready == READY && n->outside[i] != 0; i++)
         top = GC_MARK_AND_PUSH((void *)n->outside[i], top, limit, NULL);
     return top;
 }
 
 /* A part of what lies outside, and itself for the rest, once as an object and then as memory. */
-static struct GC_ms_entry *mark_step(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_step(GC_word *object, stack top, stack limit, GC_word env)
 {
     struct node *n = (struct node *)object;
     GC_word *from = env == 0 ? n->outside : object;
@@ -80,7 +72,7 @@ static struct GC_ms_entry *mark_step(GC_word *object, struct GC_ms_entry *top, s
 }
 
 /* Descriptors of all forms, of memory outside and of the object itself; from between two words; one that makes no sense. */
-static struct GC_ms_entry *mark_forms(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_forms(GC_word *object, stack top, stack limit, GC_word env)
 {
     static const GC_word bits[4] = { 6, 0, 0, 1 };
     struct node *n = (struct node *)object;
@@ -101,26 +93,24 @@ static struct GC_ms_entry *mark_forms(GC_word *object, struct GC_ms_entry *top, 
 }
 
 /* The object that it marks is not looked into. */
-static struct GC_ms_entry *mark_hand(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_hand(GC_word *object, stack top, TEST_UNUSED stack limit, TEST_UNUSED GC_word env)
 {
     struct node *n = (struct node *)object;
 
-    (void)env, (void)limit;
     if (n->ready == READY)
         GC_set_mark_bit(n->strong);
     return top;
 }
 
 /* All words count, and what it has pushed before. */
-static struct GC_ms_entry *mark_wrong(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_wrong(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct node *n = (struct node *)object;
 
-    (void)env;
     if (n->ready != READY)
         return top;
     GC_MARK_AND_PUSH((void *)n->outside[0], top, limit, NULL);
-    return (struct GC_ms_entry *)object;
+    return (stack)object;
 }
 
 static int make_kind(unsigned proc)
@@ -151,20 +141,10 @@ static struct node *make_node(int kind, void *weak, void *strong)
     return n;
 }
 
-/* Memory that the collector knows nothing of ... */
-static GC_word *map_words(size_t count)
-{
-    void *words = mmap(NULL, count * sizeof(GC_word), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (words == MAP_FAILED)
-        _exit(8);
-    return words;
-}
-
-/* ... in which every third word is a pointer. */
+/* Memory that the collector knows nothing of, in which every third word is a pointer. */
 static GC_word *outside(void)
 {
-    GC_word *words = map_words(OUTSIDE);
+    GC_word *words = api_outside(OUTSIDE * sizeof *words);
 
     for (int i = 0; i < OUTSIDE; i += 3)
         words[i] = (GC_word)chain(2, NULL);
@@ -236,14 +216,10 @@ static int own_parts(void)
     return snapshot_is_exact(has_edges_only) ? 0 : 1;
 }
 
-static void finalize(TEST_UNUSED void *object, TEST_UNUSED void *data)
-{
-}
-
 static int finalizes_view(void)
 {
     start();
-    GC_REGISTER_FINALIZER(make_view(view_kind), finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(make_view(view_kind), api_ignore, NULL, NULL, NULL);
     GC_clear_stack(NULL);
     return snapshot_is_exact(has_edges_only) ? 0 : 1;
 }
@@ -254,15 +230,15 @@ static void make_finalized(void)
     void **typed = GC_MALLOC_EXPLICITLY_TYPED(32, GC_make_descriptor(bits, 4));
     struct node *n = make_node(node_kind, chain(3, NULL), chain(4, NULL));
 
-    GC_REGISTER_FINALIZER(make_view(view_kind), finalize, NULL, NULL, NULL);
-    GC_REGISTER_FINALIZER(make_view(step_kind), finalize, NULL, NULL, NULL);
-    GC_REGISTER_FINALIZER_NO_ORDER(make_node(node_kind, chain(3, NULL), chain(4, NULL)), finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(make_view(view_kind), api_ignore, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER(make_view(step_kind), api_ignore, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_NO_ORDER(make_node(node_kind, chain(3, NULL), chain(4, NULL)), api_ignore, NULL, NULL, NULL);
     n->outside = (GC_word *)n;
-    GC_REGISTER_FINALIZER_IGNORE_SELF(n, finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_IGNORE_SELF(n, api_ignore, NULL, NULL, NULL);
     typed[0] = chain(6, NULL);
     typed[1] = chain(7, NULL);
     typed[2] = typed;
-    GC_REGISTER_FINALIZER_IGNORE_SELF(typed, finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_IGNORE_SELF(typed, api_ignore, NULL, NULL, NULL);
 }
 
 static int finalizes(void)
@@ -321,7 +297,7 @@ static int by_hand_again(void)
     start();
     GC_disable();
     fan = keep(make_node(fan_kind, NULL, NULL));
-    fan->outside = map_words(2 * TRIPLES + 1);
+    fan->outside = api_outside((2 * TRIPLES + 1) * sizeof(GC_word));
     for (int i = 0; i < TRIPLES; i++) {
         fan->outside[2 * i] = (GC_word)make_node(hand_kind, NULL, chain(1, GC_MALLOC(100)));
         fan->outside[2 * i + 1] = (GC_word)chain(1, GC_MALLOC(200));
@@ -340,8 +316,8 @@ static int by_hand_late(void)
         struct cell *looked = i % 2 == 0 ? first : second, *leads = i % 2 == 0 ? second : first;
 
         leads->other = make_node(hand_kind, NULL, looked);
-        GC_REGISTER_FINALIZER(looked, finalize, NULL, NULL, NULL);
-        GC_REGISTER_FINALIZER(leads, finalize, NULL, NULL, NULL);
+        GC_REGISTER_FINALIZER(looked, api_ignore, NULL, NULL, NULL);
+        GC_REGISTER_FINALIZER(leads, api_ignore, NULL, NULL, NULL);
     }
     GC_clear_stack(NULL);
     return snapshot_is_exact(NULL) ? 0 : 1;
