@@ -44,8 +44,6 @@ static void *unregister_after_jump(void *arg)
     return arg;
 }
 
-static void unregister_left(void) { in_thread(unregister_after_jump); }
-
 static void unregister_with_lock(void)
 {
     GC_alloc_lock();
@@ -105,8 +103,6 @@ static void registers_with_lock(void *(*fn)(void *))
     api_in_plain_thread(fn, NULL);
     collect();
 }
-
-static void registers_in_call(void) { registers_with_lock(register_in_call); }
 
 /* ---- in GC_do_blocking ----------------------------------------------------------------------- */
 
@@ -174,9 +170,10 @@ int main(void)
 {
     api_check_child_of(in_thread(end_inside), released, "a thread that ends in the callback does not keep the lock");
     api_check_child_of(in_thread(unregister_inside), released, "nor does one that tries to unregister there, and ends");
-    api_check_child(unregister_left, released, "after a jump out of the callback a thread may unregister");
+    api_check_child_of(in_thread(unregister_after_jump), released, "after a jump out of the callback a thread may unregister");
     api_check_started(unregister_with_lock, "GC_unregister_my_thread: called by", "but not with the lock held by hand");
-    api_check_child(registers_in_call, NULL, "a thread may register in the callback, and locks afterwards as ever");
+    api_check_child_of(registers_with_lock(register_in_call), NULL,
+                       "a thread may register in the callback, and locks afterwards as ever");
     api_check_child_of(registers_with_lock(register_by_hand), NULL, "or with the lock taken by hand");
     api_check_child_of(wait_blocked(wait_by_call), NULL, "in GC_do_blocking a call waits for the lock, too");
     api_check_child_of(wait_blocked(wait_by_hand), NULL, "or GC_alloc_lock");

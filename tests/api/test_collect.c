@@ -330,17 +330,14 @@ static void fill_to(size_t limit)
 
 static void tiny(void) { fill_to(512 << 10); }
 static void tiniest(void) { fill_to(64 << 10); }
-static void tiny_before(void) { GC_set_max_heap_size(100000); fill_to(100000); }
-static void less_before(void) { GC_set_max_heap_size(1); fill_to(64 << 10); }
-static void tiny_after(void) { GC_INIT(); GC_set_max_heap_size(512 << 10); fill_to(512 << 10); }
 
 static void check_tiny(void)
 {
     api_check_child_with("GC_MAXIMUM_HEAP_SIZE=512k", tiny, "a limit of 512k");
     api_check_child_with("GC_MAXIMUM_HEAP_SIZE=64k", tiniest, "of 64k");
-    api_check_child(tiny_before, NULL, "of 100 000 bytes, by the program");
-    api_check_child(less_before, NULL, "of 1 byte: 64k");
-    api_check_child(tiny_after, NULL, "of 512k after the start");
+    api_check_child_of((GC_set_max_heap_size(100000), fill_to(100000)), NULL, "of 100 000 bytes, by the program");
+    api_check_child_of((GC_set_max_heap_size(1), fill_to(64 << 10)), NULL, "of 1 byte: 64k");
+    api_check_started_of((GC_set_max_heap_size(512 << 10), fill_to(512 << 10)), NULL, "of 512k after the start");
 }
 
 /* ---- handlers that jump out of what sweeps the heap, or makes it grow -------------------- */

@@ -7,13 +7,9 @@
  *
  * Also: alloc/small/freed.c (with more freed slots than may wait).
  */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdint.h>
+#include "tests/api/api.h"
 
-#define GC_THREADS 1
-#define GC_NO_THREAD_REDIRECTS 1
-#include <gc/gc.h>
+#include <dlfcn.h>
 #include <gc/gc_inline.h>
 #include <sgc.h>
 
@@ -140,14 +136,6 @@ static void *free_all(void *scene)
     return NULL;
 }
 
-static void free_by_other(struct scene *s)
-{
-    pthread_t thread;
-
-    if (GC_pthread_create(&thread, NULL, free_all, s) != 0 || GC_pthread_join(thread, NULL) != 0)
-        _exit(4);
-}
-
 static void run_scene(size_t size, int which, int way, bool by_other)
 {
     uintptr_t on_stack[64] = { 0 };
@@ -161,7 +149,7 @@ static void run_scene(size_t size, int which, int way, bool by_other)
     s.other_size = (uintptr_t)GC_malloc(size * 2);
     GC_free((void *)s.other_size);
     if (by_other)
-        free_by_other(&s);
+        api_in_thread(free_all, &s);
     else
         free_all(&s);
     damage_freed(&s, which);
@@ -227,8 +215,6 @@ static int run_many(void)
     }
     return SGC_check();
 }
-
-/* ---- */
 
 static const struct {
     const char *name;

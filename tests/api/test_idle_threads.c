@@ -161,10 +161,9 @@ static void *leave_gaps(void *half)
 /* Until memory has run out. */
 static void fill_up(struct result *r, int n)
 {
-    pthread_t thread;
     void *object;
+    pthread_t thread = api_start(leave_gaps, (void *)(size_t)n);
 
-    thread = api_start(leave_gaps, (void *)(size_t)n);
     sem_wait(&api_there);
     r->objects = count / 2;
     while ((object = allocate()) != NULL && count < OBJECTS_MAX) {

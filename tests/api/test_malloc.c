@@ -21,8 +21,6 @@ static bool all_bytes(const void *memory, size_t size, unsigned char value)
     return true;
 }
 
-/* ---- sizes and contents ---------------------------------------------------------------------- */
-
 typedef void *allocator(size_t size);
 
 /* end_byte: 1 if the object is larger by it, so that the address just past the request is inside. */
@@ -79,8 +77,6 @@ static void check_reclaimed_zero(void)
     tap_ok(zero, "reclaimed memory is zero again");
 }
 
-/* ---- what an address belongs to -------------------------------------------------------------- */
-
 static int static_word;
 static volatile size_t too_much = SIZE_MAX / 2 + 2, wraps = SIZE_MAX - 100;  /* volatile: or the compiler warns */
 
@@ -97,8 +93,6 @@ static void check_addresses(void)
     tap_ok(!GC_is_heap_ptr(NULL) && !GC_is_heap_ptr(&local) && !GC_is_heap_ptr(&static_word),
            "GC_is_heap_ptr of others");
 }
-
-/* ---- realloc --------------------------------------------------------------------------------- */
 
 static bool is_counted(const unsigned char *bytes, size_t size)
 {
@@ -139,8 +133,6 @@ static void check_realloc(void)
     tap_ok(GC_base(object) == object, "and leaves the object alone");
 }
 
-/* ---- strings --------------------------------------------------------------------------------- */
-
 static void check_strings(void)
 {
     char text[] = "collector", *copy = GC_strdup(text);
@@ -153,8 +145,6 @@ static void check_strings(void)
     tap_ok(strcmp(GC_strndup(text, SIZE_MAX), "collector") == 0, "even with the largest limit");
     tap_ok(GC_strndup(text, 0)[0] == '\0', "GC_strndup of nothing");
 }
-
-/* ---- alignment ------------------------------------------------------------------------------- */
 
 static bool aligned_object(size_t alignment, size_t size)
 {
@@ -197,8 +187,6 @@ static void check_posix_memalign(void)
     tap_ok(GC_posix_memalign(&object, 1024, 100) == 0 && (uintptr_t)object % 1024 == 0, "1024 works");
 }
 
-/* ---- lists ----------------------------------------------------------------------------------- */
-
 static bool good_list(size_t size, int *count)
 {
     bool good = true;
@@ -227,8 +215,6 @@ static void check_many(void)
     tap_ok(good, "GC_malloc_many gives distinct, zeroed objects");
     tap_ok(most > 10 || getenv("SGC_TORTURE") != NULL, "of small sizes, many (%d)", most);
 }
-
-/* ---- too much -------------------------------------------------------------------------------- */
 
 static void check_refusals(void)
 {

@@ -143,8 +143,6 @@ static int both(void)
     return SGC_write_heap_snapshot(named) == 0 && snapshot_is(named, has_cells) ? 0 : 3;
 }
 
-/* ---- */
-
 static void try_hook(const char *option, const char *value)
 {
     setenv(option, value, 1);

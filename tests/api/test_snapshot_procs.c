@@ -368,8 +368,6 @@ static int several(void)
     return !agrees ? 1 : markers > 1 ? 0 : CHILD_SKIPS;
 }
 
-/* ---- */
-
 static void try_all(const char *option, const char *value)
 {
     setenv(option, value, 1);

@@ -6,8 +6,6 @@
 
 static void *keep[1000];
 
-/* ---- counters -------------------------------------------------------------------------------- */
-
 static void fill(size_t size)
 {
     for (int i = 0; i < 1000; i++)
@@ -63,8 +61,6 @@ static void check_uncollectable(void)
     tap_ok((intptr_t)GC_get_non_gc_bytes() < before + 1000, "until they are freed");
 }
 
-/* ---- the heap -------------------------------------------------------------------------------- */
-
 static void check_heap(void)
 {
     GC_word size, unused, unmapped, since, total;
@@ -92,8 +88,6 @@ static void check_returned(void)
     tap_ok(GC_get_unmapped_bytes() >= 500 * 20 * 1024, "GC_gcollect_and_unmap gives it back (%zu)",
            GC_get_unmapped_bytes());
 }
-
-/* ---- struct GC_prof_stats_s ------------------------------------------------------------------ */
 
 static void check_prof_stats(void)
 {
@@ -134,8 +128,6 @@ static void check_under_lock(void)
     tap_ok(GC_call_with_alloc_lock(unsafe_stats, &stats) == (void *)sizeof(stats) && stats.gc_no == GC_get_gc_no(),
            "GC_get_prof_stats_unsafe works under the lock");
 }
-
-/* ---- time ------------------------------------------------------------------------------------ */
 
 static void check_time(void)
 {

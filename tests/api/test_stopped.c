@@ -190,7 +190,6 @@ static void end(void)
 }
 
 static void ended(void) { with_stopped(end); }
-static void unregister_stopped(void) { with_stopped(unregister); }
 
 static void allocate_stopped(void)
 {
@@ -213,7 +212,7 @@ static void refused(void)
     api_check_child_of(with_stopped(create), "GC_pthread_create: called by", "a thread is not created");
     api_check_child_of(with_stopped(join), "GC_pthread_join: called by", "nor waited for");
     api_check_child_of(with_stopped(detach), "GC_pthread_detach: called by", "nor detached");
-    api_check_child(unregister_stopped, "GC_unregister_my_thread: called by", "nor is one's own registration ended");
+    api_check_child_of(with_stopped(unregister), "GC_unregister_my_thread: called by", "nor is one's own registration ended");
     api_check_child(allocate_stopped, "by a thread that holds the world stopped", "allocation is not taken for a handler's");
 }
 
@@ -239,8 +238,6 @@ static void in_collection(void)
     API_CHILD(asked == 4 && goes_on());
     API_CHILD(GC_base(held) == held);
 }
-
-/* ---- */
 
 int main(void)
 {

@@ -159,11 +159,10 @@ static void *suspend_self_in_region(void *arg)
 static void check_self(void)
 {
     static atomic_int returned;
-    pthread_t thread;
     long began = api_milliseconds();
     GC_word before;
+    pthread_t thread = api_start(suspend_self_in_region, &returned);
 
-    thread = api_start(suspend_self_in_region, &returned);
     while (!GC_is_thread_suspended(thread) && api_milliseconds() - began < PATIENCE_MS)
         rest();
     api_collect();
@@ -197,9 +196,8 @@ static void check_lock(void)
 {
     static atomic_int taken;
     long began = api_milliseconds();
-    pthread_t thread;
+    pthread_t thread = api_start(take_lock_in_region, &taken);
 
-    thread = api_start(take_lock_in_region, &taken);
     api_wait(&api_there);
     GC_suspend_thread(thread);
     sem_post(&api_may_go);

@@ -4,6 +4,7 @@
  * runs it with libsgcpreload, which must make them mutators all the same.
  */
 #include "tests/api/api.h"
+#include "tests/lib/threads.h"
 
 #include <limits.h>
 #include <threads.h>
@@ -39,19 +40,14 @@ static void collect_and_overwrite(void)
 }
 
 /* Before the collector has started, everything is the C library's. */
-static void *plain(void *arg)
-{
-    return arg;
-}
-
 static void check_before(void)
 {
     pthread_t thread;
     void *result = NULL;
 
-    tap_ok(pthread_create(&thread, NULL, plain, &ready) == 0 && pthread_join(thread, &result) == 0 &&
+    tap_ok(pthread_create(&thread, NULL, api_give_back, &ready) == 0 && pthread_join(thread, &result) == 0 &&
            result == &ready, "a thread before the collector starts");
-    tap_ok(pthread_create(&thread, NULL, plain, &ready) == 0 && pthread_detach(thread) == 0, "a detached one");
+    tap_ok(pthread_create(&thread, NULL, api_give_back, &ready) == 0 && pthread_detach(thread) == 0, "a detached one");
     tap_ok(!GC_is_init_called(), "none of them starts it");
 }
 
@@ -63,9 +59,7 @@ static void check_after(void)
 
     pthread_barrier_init(&ready, NULL, THREADS + 1);
     pthread_barrier_init(&proceed, NULL, THREADS + 1);
-    for (intptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, hold, (void *)i) != 0)
-            tap_bail("no thread");
+    threads_start(thread, THREADS, hold);
     pthread_barrier_wait(&ready);
     tap_ok(unregistered == 0, "threads of pthread_create are registered");
     collect_and_overwrite();
@@ -77,8 +71,7 @@ static void check_after(void)
         kept += pthread_join(thread[i], &result) == 0 && strcmp(result, "kept") == 0;
     tap_ok(kept == THREADS, "results wait for their join, from return and pthread_exit (%d of %d)", kept, THREADS);
     api_collect();
-    api_collect();
-    tap_ok(api_alive(hidden, THREADS) <= 2, "and go after it");
+    tap_ok(api_survive(hidden, THREADS) <= 2, "and go after it");
     tap_ok(pthread_join(pthread_self(), NULL) == EDEADLK, "errors are pthread_join's");
 }
 
@@ -107,8 +100,7 @@ static void check_joins(void)
     void *result;
     int kept = 0;
 
-    for (intptr_t i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, hold, (void *)i);
+    threads_start(thread, THREADS, hold);
     pthread_barrier_wait(&ready);
     pthread_barrier_wait(&proceed);
     for (int i = 0; i < THREADS; i++)
@@ -116,8 +108,7 @@ static void check_joins(void)
     tap_ok(kept == THREADS, "pthread_tryjoin_np, pthread_timedjoin_np and pthread_clockjoin_np (%d of %d)", kept, THREADS);
     result = NULL;
     api_collect();
-    api_collect();
-    kept = api_alive(hidden, THREADS);
+    kept = api_survive(hidden, THREADS);
     tap_ok(kept <= 2, "after which results go, too (%d)", kept);
 }
 
