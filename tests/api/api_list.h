@@ -10,6 +10,9 @@
 #ifndef TESTS_API_API_LIST_H
 #define TESTS_API_API_LIST_H
 
+/* What is set and asked for by one type. */
+#define API_SETTING(F, type, name) F(void, GC_set_##name, (type)) F(type, GC_get_##name, (void))
+
 /* ---- objects --------------------------------------------------------------------------------- */
 
 #define API_OBJECTS(F) \
@@ -31,8 +34,7 @@
     F(int, GC_is_heap_ptr, (const void *)) \
     F(size_t, GC_size, (const void *)) \
     F(size_t, GC_get_size_map_at, (int)) \
-    F(void, GC_set_all_interior_pointers, (int)) \
-    F(int, GC_get_all_interior_pointers, (void)) \
+    API_SETTING(F, int, all_interior_pointers) \
     F(void, GC_register_displacement, (size_t)) \
     F(void, GC_change_stubborn, (const void *)) \
     F(void, GC_end_stubborn_change, (const void *)) \
@@ -48,49 +50,33 @@
     F(void, GC_gcollect, (void)) \
     F(void, GC_gcollect_and_unmap, (void)) \
     F(int, GC_try_to_collect, (GC_stop_func)) \
-    F(void, GC_set_stop_func, (GC_stop_func)) \
-    F(GC_stop_func, GC_get_stop_func, (void)) \
+    API_SETTING(F, GC_stop_func, stop_func) \
     F(int, GC_collect_a_little, (void)) \
     F(void, GC_disable, (void)) \
     F(void, GC_enable, (void)) \
     F(int, GC_is_disabled, (void)) \
-    F(void, GC_set_disable_automatic_collection, (int)) \
-    F(int, GC_get_disable_automatic_collection, (void)) \
+    API_SETTING(F, int, disable_automatic_collection) \
     F(int, GC_expand_hp, (size_t)) \
     F(void, GC_set_max_heap_size, (GC_word)) \
-    F(void, GC_set_free_space_divisor, (GC_word)) \
-    F(GC_word, GC_get_free_space_divisor, (void)) \
-    F(void, GC_set_min_bytes_allocd, (size_t)) \
-    F(size_t, GC_get_min_bytes_allocd, (void)) \
-    F(void, GC_set_dont_expand, (int)) \
-    F(int, GC_get_dont_expand, (void)) \
-    F(void, GC_set_max_retries, (GC_word)) \
-    F(GC_word, GC_get_max_retries, (void)) \
-    F(void, GC_set_non_gc_bytes, (GC_word)) \
-    F(GC_word, GC_get_non_gc_bytes, (void)) \
-    F(void, GC_set_force_unmap_on_gcollect, (int)) \
-    F(int, GC_get_force_unmap_on_gcollect, (void)) \
-    F(void, GC_set_dont_precollect, (int)) \
-    F(int, GC_get_dont_precollect, (void)) \
-    F(void, GC_set_pages_executable, (int)) \
-    F(int, GC_get_pages_executable, (void)) \
+    API_SETTING(F, GC_word, free_space_divisor) \
+    API_SETTING(F, size_t, min_bytes_allocd) \
+    API_SETTING(F, int, dont_expand) \
+    API_SETTING(F, GC_word, max_retries) \
+    API_SETTING(F, GC_word, non_gc_bytes) \
+    API_SETTING(F, int, force_unmap_on_gcollect) \
+    API_SETTING(F, int, dont_precollect) \
+    API_SETTING(F, int, pages_executable) \
     F(void, GC_start_mark_threads, (void)) \
     F(void, GC_enable_incremental, (void)) \
     F(int, GC_is_incremental_mode, (void)) \
     F(void, GC_start_incremental_collection, (void)) \
     F(int, GC_incremental_protection_needs, (void)) \
-    F(void, GC_set_manual_vdb_allowed, (int)) \
-    F(int, GC_get_manual_vdb_allowed, (void)) \
-    F(void, GC_set_full_freq, (int)) \
-    F(int, GC_get_full_freq, (void)) \
-    F(void, GC_set_rate, (int)) \
-    F(int, GC_get_rate, (void)) \
-    F(void, GC_set_max_prior_attempts, (int)) \
-    F(int, GC_get_max_prior_attempts, (void)) \
-    F(void, GC_set_time_limit, (unsigned long)) \
-    F(unsigned long, GC_get_time_limit, (void)) \
-    F(void, GC_set_time_limit_tv, (struct GC_timeval_s)) \
-    F(struct GC_timeval_s, GC_get_time_limit_tv, (void))
+    API_SETTING(F, int, manual_vdb_allowed) \
+    API_SETTING(F, int, full_freq) \
+    API_SETTING(F, int, rate) \
+    API_SETTING(F, int, max_prior_attempts) \
+    API_SETTING(F, unsigned long, time_limit) \
+    API_SETTING(F, struct GC_timeval_s, time_limit_tv)
 
 #define API_STATISTICS(F) \
     F(GC_word, GC_get_gc_no, (void)) \
@@ -116,27 +102,19 @@
     F(void, GC_exclude_static_roots, (void *, void *)) \
     F(void, GC_clear_exclusion_table, (void)) \
     F(void, GC_register_has_static_roots_callback, (GC_has_static_roots_func)) \
-    F(void, GC_set_no_dls, (int)) \
-    F(int, GC_get_no_dls, (void))
+    API_SETTING(F, int, no_dls)
 
 #define API_HOOKS(F) \
-    F(void, GC_set_oom_fn, (GC_oom_func)) \
-    F(GC_oom_func, GC_get_oom_fn, (void)) \
-    F(void, GC_set_on_heap_resize, (GC_on_heap_resize_proc)) \
-    F(GC_on_heap_resize_proc, GC_get_on_heap_resize, (void)) \
-    F(void, GC_set_warn_proc, (GC_warn_proc)) \
-    F(GC_warn_proc, GC_get_warn_proc, (void)) \
+    API_SETTING(F, GC_oom_func, oom_fn) \
+    API_SETTING(F, GC_on_heap_resize_proc, on_heap_resize) \
+    API_SETTING(F, GC_warn_proc, warn_proc) \
     F(void, GC_ignore_warn_proc, (char *, GC_word)) \
     F(void, GC_set_log_fd, (int)) \
-    F(void, GC_set_abort_func, (GC_abort_func)) \
-    F(GC_abort_func, GC_get_abort_func, (void)) \
+    API_SETTING(F, GC_abort_func, abort_func) \
     F(void, GC_abort_on_oom, (void)) \
-    F(void, GC_set_on_collection_event, (GC_on_collection_event_proc)) \
-    F(GC_on_collection_event_proc, GC_get_on_collection_event, (void)) \
-    F(void, GC_set_start_callback, (GC_start_callback_proc)) \
-    F(GC_start_callback_proc, GC_get_start_callback, (void)) \
-    F(void, GC_set_push_other_roots, (GC_push_other_roots_proc)) \
-    F(GC_push_other_roots_proc, GC_get_push_other_roots, (void)) \
+    API_SETTING(F, GC_on_collection_event_proc, on_collection_event) \
+    API_SETTING(F, GC_start_callback_proc, start_callback) \
+    API_SETTING(F, GC_push_other_roots_proc, push_other_roots) \
     F(void, GC_push_all, (void *, void *)) \
     F(void, GC_push_all_eager, (void *, void *))
 
@@ -152,18 +130,13 @@
       (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
     F(void, GC_debug_register_finalizer_unreachable, \
       (void *, GC_finalization_proc, void *, GC_finalization_proc *, void **)) \
-    F(void, GC_set_finalize_on_demand, (int)) \
-    F(int, GC_get_finalize_on_demand, (void)) \
-    F(void, GC_set_java_finalization, (int)) \
-    F(int, GC_get_java_finalization, (void)) \
-    F(void, GC_set_finalizer_notifier, (GC_finalizer_notifier_proc)) \
-    F(GC_finalizer_notifier_proc, GC_get_finalizer_notifier, (void)) \
+    API_SETTING(F, int, finalize_on_demand) \
+    API_SETTING(F, int, java_finalization) \
+    API_SETTING(F, GC_finalizer_notifier_proc, finalizer_notifier) \
     F(int, GC_should_invoke_finalizers, (void)) \
     F(int, GC_invoke_finalizers, (void)) \
-    F(void, GC_set_await_finalize_proc, (GC_await_finalize_proc)) \
-    F(GC_await_finalize_proc, GC_get_await_finalize_proc, (void)) \
-    F(void, GC_set_allocd_bytes_per_finalizer, (GC_word)) \
-    F(GC_word, GC_get_allocd_bytes_per_finalizer, (void)) \
+    API_SETTING(F, GC_await_finalize_proc, await_finalize_proc) \
+    API_SETTING(F, GC_word, allocd_bytes_per_finalizer) \
     F(void, GC_dump_finalization, (void)) \
     F(int, GC_general_register_disappearing_link, (void **, const void *)) \
     F(int, GC_register_disappearing_link, (void **)) \
@@ -172,8 +145,7 @@
     F(int, GC_register_long_link, (void **, const void *)) \
     F(int, GC_move_long_link, (void **, void **)) \
     F(int, GC_unregister_long_link, (void **)) \
-    F(void, GC_set_toggleref_func, (GC_toggleref_func)) \
-    F(GC_toggleref_func, GC_get_toggleref_func, (void)) \
+    API_SETTING(F, GC_toggleref_func, toggleref_func) \
     F(int, GC_toggleref_add, (void *, int))
 
 /* ---- debugging, kinds, the heap object by object ---------------------------------------------- */
@@ -196,8 +168,7 @@
     F(void, GC_debug_ptr_store_and_dirty, (void *, const void *)) \
     F(void, GC_debug_end_stubborn_change, (const void *)) \
     F(void, GC_debug_change_stubborn, (const void *)) \
-    F(void, GC_set_find_leak, (int)) \
-    F(int, GC_get_find_leak, (void)) \
+    API_SETTING(F, int, find_leak) \
     F(void *, GC_debug_generic_or_special_malloc, (size_t, int, const char *, int)) \
     F(size_t, GC_get_debug_header_size, (void)) \
     F(void, GC_register_describe_type_fn, (int, GC_describe_type_fn))
@@ -272,8 +243,7 @@
     F(void, GC_set_markers_count, (unsigned)) \
     F(int, GC_get_parallel, (void)) \
     F(size_t, GC_get_prof_stats_unsafe, (struct GC_prof_stats_s *, size_t)) \
-    F(void, GC_set_on_thread_event, (GC_on_thread_event_proc)) \
-    F(GC_on_thread_event_proc, GC_get_on_thread_event, (void)) \
+    API_SETTING(F, GC_on_thread_event_proc, on_thread_event) \
     F(void, GC_allow_register_threads, (void)) \
     F(int, GC_register_my_thread, (const struct GC_stack_base *)) \
     F(int, GC_unregister_my_thread, (void)) \
@@ -319,8 +289,7 @@
     F(wchar_t *, GC_wcsdup, (const wchar_t *)) \
     F(wchar_t *, GC_debug_wcsdup, (const wchar_t *, const char *, int)) \
     F(void, GC_noop1, (GC_word)) \
-    F(void, GC_set_sp_corrector, (GC_sp_corrector_proc)) \
-    F(GC_sp_corrector_proc, GC_get_sp_corrector, (void))
+    API_SETTING(F, GC_sp_corrector_proc, sp_corrector)
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \

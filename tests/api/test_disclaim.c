@@ -34,18 +34,17 @@ static void make_things(void)
 }
 
 /* Dead objects may wait for somebody who sweeps their page: allocation does. */
-static void *allocate_more(void *arg)
+static void allocate_more(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         GC_generic_malloc(sizeof(struct thing), kind);
-    return arg;
 }
 
 static void collect_and_sweep(void)
 {
     for (int i = 0; i < 3; i++) {
         api_collect();
-        api_in_thread(allocate_more, NULL);
+        api_run(allocate_more);
     }
 }
 
@@ -198,7 +197,7 @@ static void closed(void *object, void *data)
     finalized++;
 }
 
-static void *make_finalized(void *arg)
+static void make_finalized(void)
 {
     for (int i = 0; i < OBJECTS; i++) {
         struct GC_finalizer_closure *c = GC_malloc(sizeof *c);
@@ -210,7 +209,6 @@ static void *make_finalized(void *arg)
         API_CHILD(t != NULL && t->ready == 0 && t->other == NULL && GC_base(t) == (char *)t - sizeof(void *));
         t->ready = READY;
     }
-    return arg;
 }
 
 static void finalized_malloc(void)
@@ -218,7 +216,7 @@ static void finalized_malloc(void)
     GC_init_finalized_malloc();
     GC_init_finalized_malloc();
     for (int i = 0; i < 5; i++) {
-        api_in_thread(make_finalized, NULL);
+        api_run(make_finalized);
         api_collect();
     }
     api_collect();
@@ -346,36 +344,34 @@ static void start_full(size_t size)
     root = NULL;
 }
 
-static void *have_many(void *arg)
+static void have_many(void)
 {
     void *many = NULL;
 
     API_CHILD(GC_malloc_many(200) != NULL);
     GC_generic_malloc_many(300, kind, &many);
     API_CHILD(many != NULL);
-    return arg;
 }
 
-static void *have_large(void *arg)
+static void have_large(void)
 {
     API_CHILD(GC_malloc_atomic(1 << 20) != NULL);
-    return arg;
 }
 
 /* No collection is to be had then. */
-static void *(*then)(void *);
+static void (*then)(void);
 
-static void *fill_queue(void *arg)
+static void fill_queue(void)
 {
     collect_and_leave();
     GC_disable();
-    return then(arg);
+    then();
 }
 
-static void many_when_full(void) { start_full(sizeof(struct thing)); api_in_thread(have_many, NULL); }
-static void many_when_waiting(void) { start_full(100000); then = have_many; api_in_thread(fill_queue, NULL); }
-static void large_when_full(void) { start_full(sizeof(struct thing)); api_in_thread(have_large, NULL); }
-static void large_when_waiting(void) { start_full(100000); then = have_large; api_in_thread(fill_queue, NULL); }
+static void many_when_full(void) { start_full(sizeof(struct thing)); api_run(have_many); }
+static void many_when_waiting(void) { start_full(100000); then = have_many; api_run(fill_queue); }
+static void large_when_full(void) { start_full(sizeof(struct thing)); api_run(have_large); }
+static void large_when_waiting(void) { start_full(100000); then = have_large; api_run(fill_queue); }
 
 static void memory_runs_out(void)
 {
@@ -420,17 +416,17 @@ static void asked_by_others(void)
 
 /* The call that was left stood higher than those that come after: they know by where they are entered, not by how deep they
  * go, that no procedure runs. */
-TEST_NOINLINE static void *jump_and_allocate(void *arg)
+TEST_NOINLINE static void jump_and_allocate(void)
 {
     leaves = 1;
     if (setjmp(back) == 0)
         GC_gcollect();
     leaves = 0;
     GC_disable();
-    return have_large(arg);
+    have_large();
 }
 
-static void allocate_after_jump(void) { start_full(100000); api_in_thread(jump_and_allocate, NULL); }
+static void allocate_after_jump(void) { start_full(100000); api_run(jump_and_allocate); }
 
 /* What the program frees itself is not asked about, not even from within a procedure when it was waiting already. */
 static void free_all(void)
@@ -487,7 +483,7 @@ static void no_closure(void)
 
 static void not_begun(void)
 {
-    make_finalized(NULL);
+    make_finalized();
     collect_and_sweep();
     API_CHILD(finalized > 0);
 }

@@ -73,11 +73,10 @@ static struct thing *make(int number)
     return make_thing(number, bytes);
 }
 
-static void *make_hidden(void *arg)
+static void make_hidden(void)
 {
     for (int i = 0; i < OBJECTS; i++)
         hidden[i] = (void *)GC_HIDE_POINTER(make(i));
-    return arg;
 }
 
 /* What is asked for last takes the slow way, where objects are asked about. */
@@ -101,7 +100,7 @@ static void free_waiting(void)
 static void start_hidden(GC_disclaim_proc proc)
 {
     start(proc, 0);
-    api_make_in_thread(make_hidden, NULL);
+    api_make(make_hidden);
 }
 
 static int intact(void)
@@ -131,14 +130,13 @@ static bool was_waiting(const struct thing *t)
     return false;
 }
 
-static void *no_new_page(void *arg)
+static void no_new_page(void)
 {
-    make_hidden(NULL);
+    make_hidden();
     GC_enable();
     collect_and_leave();
     GC_disable();
     API_CHILD(was_waiting(make(0)) && asked > 0);
-    return arg;
 }
 
 /* Their pages are swept before, and full. */
@@ -150,25 +148,24 @@ static int allocates_first(TEST_UNUSED void *object)
     return 0;
 }
 
-static void *found_though_swept(void *arg)
+static void found_though_swept(void)
 {
     int again = 0;
 
-    make_hidden(NULL);
+    make_hidden();
     GC_enable();
     api_collect_below();
     GC_disable();
     for (int i = 0; i < 2 * OBJECTS; i++)
         again += was_waiting(make(i));
     API_CHILD(again > OBJECTS / 2);
-    return arg;
 }
 
-static void at_once(GC_disclaim_proc proc, void *(*body)(void *))
+static void at_once(GC_disclaim_proc proc, void (*body)(void))
 {
     start(proc, 0);
     GC_disable();
-    api_in_thread(body, NULL);
+    api_run(body);
 }
 
 static void in_swept_pages(void) { at_once(allocates_first, found_though_swept); }

@@ -19,7 +19,7 @@ static GC_ToggleRefStatus toggle(TEST_UNUSED void *object)
 
 static GC_hidden_pointer toggled[COUNT];
 
-static void *make_toggled(void *unused)
+static void make_toggled(void)
 {
     for (int i = 0; i < COUNT; i++) {
         void *p = GC_malloc(API_LARGE);
@@ -27,7 +27,6 @@ static void *make_toggled(void *unused)
         toggled[i] = GC_HIDE_POINTER(p);
         wrong += GC_toggleref_add(p, 1) != GC_SUCCESS;
     }
-    return unused;
 }
 
 static void *back[COUNT];
@@ -38,19 +37,18 @@ static void bring_back(void *object, TEST_UNUSED void *unused)
     back[backs++] = object;
 }
 
-static void *make_finalizable(void *unused)
+static void make_finalizable(void)
 {
-    make_toggled(unused);
+    make_toggled();
     for (int i = 0; i < COUNT; i++)
         GC_register_finalizer(GC_REVEAL_POINTER(toggled[i]), bring_back, NULL, NULL, NULL);
-    return unused;
 }
 
 /* An object that its finalizer brings back has not been collected, so the program is still asked about it. */
 static void check_back(void)
 {
     status = GC_TOGGLE_REF_WEAK;
-    api_make_in_thread(make_finalizable, NULL);
+    api_make(make_finalizable);
     api_collect();
     tap_ok(backs >= COUNT - 3, "objects with weak toggle references are finalized (%d)", backs);
     status = GC_TOGGLE_REF_STRONG;
@@ -80,13 +78,13 @@ static void check_toggles(void)
     GC_set_toggleref_func(toggle);
     tap_ok(GC_get_toggleref_func() == toggle, "the toggle function is answered");
     status = GC_TOGGLE_REF_STRONG;
-    api_make_in_thread(make_toggled, NULL);
+    api_make(make_toggled);
     api_collect();
     tap_ok(wrong == 0 && api_alive(toggled, COUNT) == COUNT, "strong toggle references keep their objects");
     status = GC_TOGGLE_REF_WEAK;
     tap_ok(api_survive(toggled, COUNT) <= 3, "weak ones do not");
     status = GC_TOGGLE_REF_STRONG;
-    api_make_in_thread(make_toggled, NULL);
+    api_make(make_toggled);
     status = GC_TOGGLE_REF_DROP;
     tap_ok(api_survive(toggled, COUNT) <= 3, "nor do dropped ones");
     check_back();
