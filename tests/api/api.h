@@ -149,6 +149,14 @@ TEST_UNUSED static void api_ignore(TEST_UNUSED void *object, TEST_UNUSED void *d
 {
 }
 
+/* One that counts. */
+static int api_finalized;
+
+TEST_UNUSED static void api_count(TEST_UNUSED void *object, TEST_UNUSED void *data)
+{
+    __atomic_fetch_add(&api_finalized, 1, __ATOMIC_RELAXED);
+}
+
 /* Collects, twice: what the first one met on the way (a cached word, a late sweep) is gone for the second. */
 TEST_NOINLINE static void api_collect(void)
 {

@@ -328,7 +328,7 @@ static void check_left(void)
 
 /* ---- what is called next after a jump -------------------------------------------------------- */
 
-static atomic_int finalized, over;
+static atomic_int over;
 
 /* The child ends well, and says that the lock was left, and besides only `also`, if that is not NULL. */
 static void check_next(void (*fn)(void), const char *also, const char *name)
@@ -371,14 +371,9 @@ static void suspend(void)
     GC_resume_thread(idler);
 }
 
-static void count_finalized(TEST_UNUSED void *object, TEST_UNUSED void *data)
-{
-    finalized++;
-}
-
 static void make_dead(void)
 {
-    GC_register_finalizer_no_order(GC_malloc(API_LARGE), count_finalized, NULL, NULL, NULL);
+    GC_register_finalizer_no_order(GC_malloc(API_LARGE), api_count, NULL, NULL, NULL);
 }
 
 static void let_one_die(void)
@@ -390,12 +385,12 @@ static void let_one_die(void)
     API_CHILD(GC_should_invoke_finalizers());
 }
 
-static void invoke_finalizers(void) { API_CHILD(GC_invoke_finalizers() == 1 && finalized == 1); }
+static void invoke_finalizers(void) { API_CHILD(GC_invoke_finalizers() == 1 && api_finalized == 1); }
 
 static void finalize_all(void)
 {
     GC_finalize_all();
-    API_CHILD(finalized == 1);
+    API_CHILD(api_finalized == 1);
 }
 
 static void visit(TEST_UNUSED void *object, TEST_UNUSED size_t bytes, TEST_UNUSED void *data)

@@ -319,19 +319,12 @@ static void find_leaks(void)
     GC_set_find_leak(0);
 }
 
-static int finalized;
-
-static void finalize(TEST_UNUSED void *dead, TEST_UNUSED void *unused)
-{
-    finalized++;
-}
-
 static void *leak_registered(void *link)
 {
     void *p = GC_MALLOC(API_LARGE);
 
-    GC_REGISTER_FINALIZER_NO_ORDER(p, finalize, NULL, NULL, NULL);
-    GC_register_finalizer_no_order(GC_base(p), finalize, NULL, NULL, NULL);
+    GC_REGISTER_FINALIZER_NO_ORDER(p, api_count, NULL, NULL, NULL);
+    GC_register_finalizer_no_order(GC_base(p), api_count, NULL, NULL, NULL);
     API_CHILD(GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, p) == GC_UNIMPLEMENTED);
     API_CHILD(GC_REGISTER_LONG_LINK(link, p) == GC_UNIMPLEMENTED);
     return NULL;
@@ -348,7 +341,7 @@ static void leak_registers_nothing(void)
     api_in_thread(leak_registered, &link);
     scrub_stack();
     GC_gcollect();
-    API_CHILD(finalized == 0 && heard("leaked: 10000 bytes"));
+    API_CHILD(api_finalized == 0 && heard("leaked: 10000 bytes"));
     GC_set_find_leak(0);
 }
 

@@ -337,7 +337,7 @@ int main(void)
     if (api_on_sgc) {
         api_check_started(warning_hook, NULL, "warnings go to the hook");
         api_check_started(collect_in_notifier, NULL,
-                        "a notifier of finalizers that collects is not called inside itself, but afterwards");
+                          "a notifier of finalizers that collects is not called inside itself, but afterwards");
         api_check_child(cannot_stop, "blocks signal", "a collection whose stop fails has an end, too");
         api_check_started(log_to_file, NULL, "GC_set_log_fd says where dumps go");
     }

@@ -117,13 +117,6 @@ static void check_both(void)
 }
 
 /* A link inside an object to another makes it no predecessor, since it is cleared first. */
-static int finalized;
-
-static void count(TEST_UNUSED void *object, TEST_UNUSED void *data)
-{
-    finalized++;
-}
-
 enum { CYCLES = 50, STALE = 4 };        /* a word left on some stack may keep a few */
 
 static void make_broken_cycles(void)
@@ -134,19 +127,19 @@ static void make_broken_cycles(void)
         *a = b;
         *b = a;
         GC_general_register_disappearing_link(b, a);
-        GC_register_finalizer(a, count, NULL, NULL, NULL);
-        GC_register_finalizer(b, count, NULL, NULL, NULL);
+        GC_register_finalizer(a, api_count, NULL, NULL, NULL);
+        GC_register_finalizer(b, api_count, NULL, NULL, NULL);
     }
 }
 
 static void check_broken_cycle(void)
 {
-    finalized = 0;
+    api_finalized = 0;
     api_run(make_broken_cycles);
     for (int i = 0; i < 3; i++)
         api_collect();
-    tap_ok(finalized >= 2 * CYCLES - STALE && finalized <= 2 * CYCLES, "a link breaks a cycle of finalizers (%d of %d)",
-           finalized, 2 * CYCLES);
+    tap_ok(api_finalized >= 2 * CYCLES - STALE && api_finalized <= 2 * CYCLES, "a link breaks a cycle of finalizers (%d of %d)",
+           api_finalized, 2 * CYCLES);
 }
 
 /* ---- the link's own object ---- */

@@ -6,15 +6,8 @@
  * Threads need uncollectable objects: the C library keeps addresses of what it allocates where a thread will be that is not
  * registered yet.
  */
-#define GC_THREADS
-#define GC_NO_THREAD_REDIRECTS
-#include <gc.h>
-
-#include <pthread.h>
-#include <string.h>
-
+#include "api.h"
 #include "../lib/sanitized.h"
-#include "../lib/tap.h"
 
 enum { ROUNDS = 100000, THREADS = 4, BATCHES = 5 };
 
@@ -78,12 +71,10 @@ static bool run_threads(void)
     bool all = true;
 
     for (int i = 0; i < THREADS; i++)
-        if (GC_pthread_create(&thread[i], NULL, body, &good[i]) != 0)
-            tap_bail("no thread");
-    for (int i = 0; i < THREADS; i++) {
-        GC_pthread_join(thread[i], NULL);
+        thread[i] = api_start(body, &good[i]);
+    api_join_all(thread, THREADS);
+    for (int i = 0; i < THREADS; i++)
         all = all && good[i] == ROUNDS;
-    }
     return all;
 }
 

@@ -252,11 +252,7 @@ static void check_beyond(void)
 }
 
 #else
-
-static void check_beyond(void)
-{
-}
-
+static void check_beyond(void) { }
 #endif
 
 int main(void)

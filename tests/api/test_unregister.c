@@ -225,6 +225,6 @@ int main(void)
     GC_allow_register_threads();
     tap_each(check_suspended, check_bouncing, check_detached, check_result);
     api_check_started(unregisters_in_finalizers, "called by a finalizer or an expiry procedure",
-                    "a finalizer keeps its thread registered");
+                      "a finalizer keeps its thread registered");
     return tap_done();
 }
