@@ -39,11 +39,10 @@ static bool is_pending(int signal)
 static void exec_with_signal(void)
 {
     sigset_t all;
-    pthread_t thread;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    API_CHILD(GC_pthread_create(&thread, NULL, collect, NULL) == 0);
+    api_start(collect, NULL);
     while (!is_pending(GC_get_suspend_signal()))
         poll(NULL, 0, 1);
     become("take");
@@ -118,13 +117,12 @@ static void *allocate(void *unused)
 /* Between two allocations, as programs do. */
 static void exec_at_some_time(void)
 {
-    pthread_t thread;
     void *volatile last = NULL;
     long until;
 
     GC_INIT();
     for (int i = 1; i < threads; i++)
-        API_CHILD(GC_pthread_create(&thread, NULL, allocate, NULL) == 0);
+        api_start(allocate, NULL);
     until = api_milliseconds() + 5 + seed % 16;
     for (unsigned n = 0; api_milliseconds() < until || n % 64 != seed % 64; n++) {
         void **cell = GC_malloc(64);

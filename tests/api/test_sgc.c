@@ -13,8 +13,6 @@
 
 static void *keep[1000];
 
-/* ---- SGC_init: in children ------------------------------------------------------------------- */
-
 static void init_once(void)
 {
     API_CHILD(SGC_init(1, NULL) == 0 && GC_is_init_called());
@@ -48,8 +46,6 @@ static void init_many(void)
     API_CHILD(SGC_init(100000, NULL) == 0);
     API_CHILD(SGC_get_stats(&stats, sizeof(stats)) == sizeof(stats) && stats.markers >= 1 && stats.markers <= 1024);
 }
-
-/* ---- statistics ------------------------------------------------------------------------------ */
 
 static struct SGC_stats get_stats(void)
 {
@@ -163,8 +159,6 @@ static void check_sizes(void)
     tap_ok(SGC_get_stats(&stats, 8) == 8 && stats.collections == GC_get_gc_no() && (stats.live_bytes & 0xff) == 0xee,
            "an older client's structure is not overrun");
 }
-
-/* ---- checks and listings --------------------------------------------------------------------- */
 
 static void check_listings(void)
 {

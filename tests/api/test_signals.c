@@ -26,10 +26,9 @@ static void *allocate(void *unused)
 
 static bool collects_beside_thread(void)
 {
-    pthread_t thread;
     GC_word before = GC_get_gc_no();
+    pthread_t thread = api_start(allocate, NULL);
 
-    GC_pthread_create(&thread, NULL, allocate, NULL);
     api_wait(&api_there);
     for (int i = 0; i < 10; i++)
         GC_gcollect();

@@ -115,10 +115,9 @@ static void *hold(void *unused)
 
 static void check_threads(void)
 {
-    pthread_t thread;
     SGC_held_t held;
+    pthread_t thread = api_start(hold, NULL);
 
-    GC_pthread_create(&thread, NULL, hold, NULL);
     api_wait(&api_there);
     tap_ok(find(by_thread[0]) == SGC_HELD_BY_STACK && leads_to(by_thread[0], 1) && way.first.thread > 0 &&
            way.first.thread != getpid(), "a thread's stack holds one, and the thread is named");

@@ -10,8 +10,6 @@
 
 static char static_bytes[64] __attribute__((aligned(16)));
 
-/* ---- what a message must say ----------------------------------------------------------------- */
-
 static const char *said;
 static char number[32];
 
@@ -33,8 +31,6 @@ static bool message_has(const char *function, const char *part)
         tap_diag("wanted a line with \"%s\" and \"%s\", got: %s", function, part, said);
     return good;
 }
-
-/* ---- addresses that are no objects ----------------------------------------------------------- */
 
 struct wrong {
     const char *what;
@@ -104,8 +100,6 @@ static void check_addresses(size_t size, const char *kind)
     free(foreign);
 }
 
-/* ---- double free ----------------------------------------------------------------------------- */
-
 static void *free_it(void *object)
 {
     GC_free(object);
@@ -153,8 +147,6 @@ static void check_never_used(void)
     }
     tap_ok(reported, "GC_free of a slot that was never allocated is reported");
 }
-
-/* ---- other arguments ------------------------------------------------------------------------- */
 
 #define CHECK_REPORTED(call, function, part) \
     do { \
@@ -216,8 +208,6 @@ static void check_late(void)
     said = capture_end();
     tap_ok(message_has("SGC_init", ""), "and reported");
 }
-
-/* ---- threads that are not registered --------------------------------------------------------- */
 
 static void *allocate_unregistered(TEST_UNUSED void *unused)
 {
