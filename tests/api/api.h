@@ -157,6 +157,14 @@ TEST_UNUSED static void api_count(TEST_UNUSED void *object, TEST_UNUSED void *da
     __atomic_fetch_add(&api_finalized, 1, __ATOMIC_RELAXED);
 }
 
+/* Of GC_set_warn_proc. */
+static int api_warnings;
+
+TEST_UNUSED static void api_count_warning(TEST_UNUSED char *format, TEST_UNUSED GC_word arg)
+{
+    __atomic_fetch_add(&api_warnings, 1, __ATOMIC_RELAXED);
+}
+
 /* Collects, twice: what the first one met on the way (a cached word, a late sweep) is gone for the second. */
 TEST_NOINLINE static void api_collect(void)
 {

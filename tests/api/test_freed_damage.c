@@ -159,13 +159,6 @@ static void run_scene(size_t size, int which, int way, bool by_other)
             fail("is on the stack and was written to", &s, &on_stack[i]);
 }
 
-static int errors;
-
-static void GC_CALLBACK count_error(TEST_UNUSED char *message, TEST_UNUSED GC_word value)
-{
-    errors++;
-}
-
 static int run_kind(void)
 {
     static const size_t sizes[] = { 16, 64, 240, 1000, 3000, 30000 };
@@ -173,7 +166,7 @@ static int run_kind(void)
 
     alarm(60);
     GC_INIT();
-    GC_set_warn_proc(count_error);
+    GC_set_warn_proc(api_count_warning);
     for (size_t i = 0; i < sizeof decoy / sizeof *decoy; i++)
         decoy[i] = i + 1;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -181,13 +174,13 @@ static int run_kind(void)
             if (sizes[i] < 10000 || each % WAYS != BATCH)
                 run_scene(sizes[i], each / WAYS % 3, each % WAYS, each / (3 * WAYS) != 0);
     GC_gcollect();
-    if (errors != 0 || SGC_check() != 0)
+    if (api_warnings != 0 || SGC_check() != 0)
         return 5;
     twice = GC_malloc(64);
     GC_free(twice);
     memset(twice, 0xff, 64);
     GC_free(twice);
-    return errors == 1 ? 0 : 6;
+    return api_warnings == 1 ? 0 : 6;
 }
 
 /* More than may wait in a bin, freed in and out of order, each time damaged. */

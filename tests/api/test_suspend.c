@@ -317,13 +317,6 @@ static void *short_life(void *arg)
     return arg;
 }
 
-static atomic_int warnings;
-
-static void count_warning(TEST_UNUSED char *format, TEST_UNUSED GC_word arg)
-{
-    atomic_fetch_add(&warnings, 1);
-}
-
 /* Suspended and resumed once, and joined. */
 static bool suspended_and_ends(pthread_t thread)
 {
@@ -345,7 +338,7 @@ static void check_ending(void)
     GC_warn_proc usual = GC_get_warn_proc();
     int good = 0;
 
-    GC_set_warn_proc(count_warning);
+    GC_set_warn_proc(api_count_warning);
     for (int i = 0; i < ROUNDS; i++) {
         pthread_t thread;
 
@@ -357,7 +350,7 @@ static void check_ending(void)
     }
     tap_ok(good == ROUNDS && atomic_load(&ended) == ROUNDS,
            "threads that end meanwhile count as suspended until they are resumed (%d of %d)", good, ROUNDS);
-    tap_ok(atomic_load(&warnings) == 0, "and none is reported as unknown (%d)", atomic_load(&warnings));
+    tap_ok(api_warnings == 0, "and none is reported as unknown (%d)", api_warnings);
     GC_set_warn_proc(usual);
 }
 

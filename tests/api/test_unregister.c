@@ -99,13 +99,6 @@ static void *comes_and_goes(void *unused)
     return unused;
 }
 
-static atomic_int warnings;
-
-static void count_warning(TEST_UNUSED char *format, TEST_UNUSED GC_word arg)
-{
-    atomic_fetch_add(&warnings, 1);
-}
-
 /* Whatever it does just then, it is somebody. */
 static void check_bouncing(void)
 {
@@ -113,7 +106,7 @@ static void check_bouncing(void)
     pthread_t thread = begin(comes_and_goes);
     int left = 0;
 
-    GC_set_warn_proc(count_warning);
+    GC_set_warn_proc(api_count_warning);
     for (int i = 0; i < ROUNDS; i++) {
         GC_suspend_thread(thread);
         GC_resume_thread(thread);
@@ -123,7 +116,7 @@ static void check_bouncing(void)
     GC_set_warn_proc(usual);
     tap_ok(GC_pthread_join(thread, NULL) == 0 && left == 0, "one that comes and goes is suspended and resumed (%d are not)",
            left);
-    tap_ok(atomic_load(&warnings) == 0, "and known all the time (%d times not)", atomic_load(&warnings));
+    tap_ok(api_warnings == 0, "and known all the time (%d times not)", api_warnings);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
