@@ -38,8 +38,6 @@ static volatile int env_seen, unset_seen, unmarked_seen;
 /* Not roots. */
 static GC_hidden_pointer *kept, *lost;
 
-/* ---- procedures ---- */
-
 static stack mark_node(GC_word *object, stack top, stack limit, GC_word env)
 {
     struct node *n = (struct node *)object;
@@ -117,8 +115,6 @@ static void make_kinds(void)
     kept = api_outside(FAN * sizeof *kept);
     lost = api_outside(FAN * sizeof *lost);
 }
-
-/* ---- objects ---- */
 
 static struct node *make_node(void *strong, void *weak)
 {

@@ -5,6 +5,7 @@
  * In children, with several numbers of markers and ways of setting bits.
  */
 #include "api.h"
+#include "entries.h"
 
 #include "../lib/random.h"
 
@@ -31,24 +32,20 @@ static int node_kind, head_kind;
 static size_t finalized, wrong;
 static uint64_t seed = 1;
 
-/* ---- procedures ---- */
-
-static struct GC_ms_entry *mark_node(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_node(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct node *n = (struct node *)object;
 
-    (void)env;
     if (n->ready != READY)
         return top;
     GC_set_mark_bit(n->leaf);
     return GC_MARK_AND_PUSH(n->strong, top, limit, &n->strong);
 }
 
-static struct GC_ms_entry *mark_head(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+static stack mark_head(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
     struct head *h = (struct head *)object;
 
-    (void)env;
     for (int i = 0; h->ready == READY && i < FAN; i++)
         top = GC_MARK_AND_PUSH(h->child[i], top, limit, (void **)&h->child[i]);
     return top;
@@ -58,8 +55,6 @@ static int make_kind(GC_mark_proc proc)
 {
     return (int)GC_new_kind(GC_new_free_list(), GC_MAKE_PROC(GC_new_proc(proc), 0), 0, 1);
 }
-
-/* ---- objects ---- */
 
 static struct node *make_node(void *strong)
 {
