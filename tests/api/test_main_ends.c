@@ -26,7 +26,7 @@ static size_t dropped = DROPPED_MB * MB;
 static void *work(void *arg)
 {
     sgc_verify(keep(KEPT_MB * MB));
-    drop(arg);
+    drop(DROPPED_MB * MB);
     sgc_verify(kept_bytes() >= KEPT_MB * MB && GC_get_gc_no() != 0);
     return arg;
 }
@@ -70,7 +70,7 @@ static void run_case(const char *name)
         start(come_late, pthread_create);
     else
         start(strcmp(name, "exit") == 0 ? work_and_exit : work, GC_pthread_create);
-    start(drop, GC_pthread_create);
+    start(drop_all, GC_pthread_create);
     pthread_exit(NULL);
 }
 

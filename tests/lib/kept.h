@@ -52,14 +52,14 @@ static void drop(size_t bytes)
         GC_malloc(KEPT_LINK_BYTES);
 }
 
-static void *drop_all(void *bytes)
+static inline void *drop_all(void *bytes)
 {
     drop(*(const size_t *)bytes);
     return NULL;
 }
 
 /* By each of so many threads that the collector knows, beside what is kept. */
-static void keep_and_drop(size_t kept_first, int threads, size_t bytes)
+static inline void keep_and_drop(size_t kept_first, int threads, size_t bytes)
 {
     pthread_t thread[KEPT_THREADS];
 
