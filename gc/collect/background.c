@@ -192,18 +192,21 @@ static void on_thread_gone(void *context, sgc_tid_t tid)
 
 static const struct sgc_listener listener = { .thread_gone = on_thread_gone };
 
+/* A thread that unregisters after `wanted` was read keeps us from sleeping. */
 static void serve(struct sgc_mutator *self)
 {
     uint64_t since = 0;
     uint32_t done = 0;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->guards > 0);
-    while (!is_deserted() || !leave(self)) {
+    for (;;) {
         uint32_t seen = sgc_a32_load_acq(&service.wanted);
         bool asked = seen / ONE_MORE != done;
 
         done = seen / ONE_MORE;
         do_job(self);
+        if (is_deserted() && leave(self))
+            return;
         sleep_until(is_time(asked, &since) ? work(self) : UINT64_MAX, seen, asked, self);
     }
 }
