@@ -13,7 +13,6 @@
 #ifndef SGC_GC_PACING_HELP_RULES_H
 #define SGC_GC_PACING_HELP_RULES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

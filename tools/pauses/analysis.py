@@ -59,16 +59,23 @@ class Sight:
                 "stores": [length(i) for i in of("stores")], "noise": [length(i) for i in self.noise],
                 "control": [length(i) for i in of("control")]}
 
+    def cycle_finder(self):
+        """A function that gives the log's line of the cycle whose last stop an interval meets; an empty one if there is none."""
+        cycles = sorted(self.process.cycles, key=lambda cycle: cycle["stop_begin_ns"])
+        find = finder([(cycle["stop_begin_ns"], cycle["resumed_ns"]) for cycle in cycles])
+
+        def cycle_of(interval):
+            first, behind = find(interval)
+            return cycles[first] if first < behind else {}
+        return cycle_of
+
     def by_cause(self):
         """{cause: lengths}: the collector's reason where its log has it."""
         causes = {}
         met, rest = split(self.pauses, self.stops)
-        cycles = sorted(self.process.cycles, key=lambda cycle: cycle["stop_begin_ns"])
-        find = finder([(cycle["stop_begin_ns"], cycle["resumed_ns"]) for cycle in cycles])
+        cycle_of = self.cycle_finder()
         for interval in met:
-            first, behind = find(interval)
-            reason = cycles[first].get("reason") if first < behind else None
-            causes.setdefault(str(reason or "collection"), []).append(length(interval))
+            causes.setdefault(str(cycle_of(interval).get("reason") or "collection"), []).append(length(interval))
         slow = set(self.slow)
         for interval in rest:
             causes.setdefault("allocation without a stop" if interval in slow else "store", []).append(length(interval))
@@ -82,13 +89,11 @@ class Sight:
 
     def long_stops(self, least):
         """The collector's stops that took so long, and for what its log says they did: the last stop of a cycle has a line in it."""
-        cycles = sorted(self.process.cycles, key=lambda cycle: cycle["stop_begin_ns"])
-        find = finder([(cycle["stop_begin_ns"], cycle["resumed_ns"]) for cycle in cycles])
+        cycle_of = self.cycle_finder()
         for stop in self.process.of("stops"):
             if length(stop) < least:
                 continue
-            first, behind = find(stop)
-            cycle = cycles[first] if first < behind else {}
+            cycle = cycle_of(stop)
             yield {"at_ns": stop[0] - self.process.begin, "ns": length(stop), "reason": str(cycle.get("reason", "")),
                    "stopped_for": str(cycle.get("stopped_for", "")), "part": longest_part(cycle)}
 
