@@ -377,10 +377,11 @@ void sgc_cycle_open(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
     c->stops = 0;
     sgc_cycle_begin(&c->record, sgc_cycles_finished() + 1, reason);
     sgc_cycle_event(&c->record, SGC_ON_CYCLE_START);
-    sgc_finalization_before(sgc_client_hooks.toggle);
     clear_before();
 }
 
+/* Toggle references are asked about before each stop: what the program has answered before another
+ * one may be true no more. */
 bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, const struct sgc_phase_row *rows)
 {
     struct sgc_cycle *c = &sgc_cycle;
@@ -391,6 +392,7 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, const struct sgc
     c->markers = markers;
     c->rows = rows;
     sgc_helpers_start(&c->team, markers);
+    sgc_finalization_before(sgc_client_hooks.toggle);
     sgc_cycle_event(&c->record, SGC_ON_STOP_REQUESTED);
     sgc_client_hooks.before(self);      /* listeners may set a hook */
     stop_and_run(c);

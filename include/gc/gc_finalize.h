@@ -189,8 +189,8 @@ typedef enum {
     GC_TOGGLE_REF_WEAK
 } GC_ToggleRefStatus;
 
-/* Says which, about each such object, when a collection begins.  By the collecting thread, with the allocation lock
- * held, before the world is stopped.  NULL: none.  Setter and getter take the lock. */
+/* Says which, about each such object, before the world is stopped, in concurrent mode before each stop of a collection.
+ * By the collecting thread, with the allocation lock held.  NULL: none.  Setter and getter take the lock. */
 typedef GC_ToggleRefStatus (GC_CALLBACK *GC_toggleref_func)(void *object);
 GC_API void GC_CALL GC_set_toggleref_func(GC_toggleref_func hook);
 GC_API GC_toggleref_func GC_CALL GC_get_toggleref_func(void);
