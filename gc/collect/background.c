@@ -114,7 +114,7 @@ static uint64_t work(struct sgc_mutator *self)
 
 void sgc_service_set_job(const struct sgc_service_job *job)
 {
-    sgc_assert(job->wanted != NULL && job->run != NULL);
+    sgc_assert(job->wanted != NULL && job->run != NULL && job->refused != NULL);
     sgc_aw_store_rel(&service.job, (uintptr_t)job);
 }
 
@@ -211,6 +211,22 @@ static void serve(struct sgc_mutator *self)
     }
 }
 
+static void say_refused(void)
+{
+    sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
+             "goes back only when the program asks (GC_gcollect_and_unmap). "
+             "SGC_BACKGROUND_THREAD=off silences this");
+}
+
+/* There is a thread, but it cannot be one of the collector's. */
+static void cannot_register(void)
+{
+    say_refused();
+    sgc_a32_store(&service.started, REFUSED);
+    if (is_job_wanted())
+        job()->refused();
+}
+
 /* If the system refuses it runs anywhere, and helpers will say so. */
 static void body(void *argument)
 {
@@ -219,8 +235,10 @@ static void body(void *argument)
     (void)argument;
     (void)sgc_binding_apply(0);
     self = sgc_mutator_register_service();
-    if (self == NULL)
+    if (self == NULL) {
+        cannot_register();
         return;
+    }
     sgc_assert(sgc_mutator_mine(self) && self->service);
     sgc_guard_enter(sgc_section_of(self));      /* so none of its locks has to block signals */
     serve(self);
@@ -228,27 +246,29 @@ static void body(void *argument)
     sgc_mutator_unregister(self);
 }
 
-static enum started start(void)
+static bool start(void)
 {
     static SGC_STATE bool listens;
 
     sgc_binding_prepare((uint32_t)sgc_options.markers);
     listens = listens || sgc_listener_add(&listener);
     if (sgc_thread_start_service(body, NULL, "sgc-service"))
-        return STARTED;
-    sgc_warn("the system refuses a service thread; sweeping is left to the program's threads and memory "
-             "goes back only when the program asks (GC_gcollect_and_unmap). "
-             "SGC_BACKGROUND_THREAD=off silences this");
-    return REFUSED;
+        return true;
+    say_refused();
+    return false;
 }
 
+/* The thread may say that it is not registered before we go on. */
 bool sgc_service_start(void)
 {
     sgc_assert(sgc_gc_lock_held());
     if (sgc_options.service == SGC_SERVICE_OFF)
         return false;
-    if (sgc_a32_load(&service.started) == NOT_YET)
-        sgc_a32_store(&service.started, start());
+    if (sgc_a32_load(&service.started) == NOT_YET) {
+        sgc_a32_store(&service.started, STARTED);
+        if (!start())
+            sgc_a32_store(&service.started, REFUSED);
+    }
     return sgc_a32_load(&service.started) == STARTED;
 }
 

@@ -17,7 +17,8 @@
  *   wanted     anybody: add, then wake unless it lingers;                             service thread: futex word
  *              the service thread: whether it lingers, by compare-and-swap
  *   job        anybody, once: release                                             service thread: acquire
- *   started    who has the GC lock; fork's child           anybody: relaxed, it is said before any work is asked for
+ *   started    who has the GC lock; fork's child; the      anybody: relaxed, it is said before any work is asked for
+ *              service thread, when it is not registered
  */
 #ifndef SGC_GC_COLLECT_BACKGROUND_H
 #define SGC_GC_COLLECT_BACKGROUND_H
@@ -34,10 +35,12 @@ bool sgc_service_start(void);
 void sgc_service_start_if_worth_it(void);
 
 /* A job that the service thread does before all other work: whenever it is awake and wanted() says
- * so, it calls run(). */
+ * so, it calls run().  If it is wanted and the thread that was to do it cannot be registered, that
+ * thread calls refused() and ends. */
 struct sgc_service_job {
     bool (*wanted)(void);
     void (*run)(struct sgc_mutator *self);
+    void (*refused)(void);
 };
 void sgc_service_set_job(const struct sgc_service_job *job);
 

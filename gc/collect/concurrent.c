@@ -57,6 +57,19 @@ static void switch_on(void)
 
 /* ---- asking ---- */
 
+static bool asked(void)
+{
+    return sgc_a32_load_acq(&sgc_cycle.state) == SGC_CYCLE_ASKED;
+}
+
+/* There is nobody to lead the cycle that was asked for.  The thread that was to be the lead says so
+ * beside the one that has asked. */
+static void no_lead(void)
+{
+    if (asked())
+        switch_off();
+}
+
 /* Nothing is done if a cycle is asked for, or under way, already.  The service thread is started by
  * the first thread that needs it. */
 static void ask_lead(struct sgc_mutator *self)
@@ -65,7 +78,7 @@ static void ask_lead(struct sgc_mutator *self)
         return;
     sgc_gc_lock_acquire(self);
     if (!sgc_service_start())
-        switch_off();
+        no_lead();
     sgc_gc_lock_release();
     sgc_service_wake(true);
 }
@@ -107,11 +120,6 @@ void sgc_concurrent_ask_again(struct sgc_mutator *self)
 }
 
 /* ---- on the lead ---- */
-
-static bool asked(void)
-{
-    return sgc_a32_load_acq(&sgc_cycle.state) == SGC_CYCLE_ASKED;
-}
 
 static void open_again(void *arg)
 {
@@ -204,7 +212,7 @@ static bool may_be_led(void)
 
 void sgc_concurrent_enable(void)
 {
-    static const struct sgc_service_job job = { asked, lead };
+    static const struct sgc_service_job job = { asked, lead, no_lead };
     enum sgc_watch_opened opened;
 
     if (sgc_concurrent_enabled() || !sgc_a32_cas(&concurrent.enabling, 0, 1))

@@ -13,6 +13,7 @@
 #include "gc/javaxfc.h"
 #include "gc/collect/background.h"
 #include "tests/lib/child.h"
+#include "tests/lib/refuse.h"
 #include "tests/lib/white.h"
 #include "sgc.h"
 
@@ -149,35 +150,54 @@ static int is_refused(void)
 }
 
 /* Without a service thread nobody would ever begin the cycle that is asked for, and an idle loop would wait for it for ever. */
-static int nobody_leads(bool enabled_by_program)
+static int nobody_leads(bool enabled_by_program, bool (*refuse_it)(void))
 {
     int busy = 0;
 
     if (enabled_by_program)
         GC_enable_incremental();
     white_init();
-    sgc_thread_set_creator(refuse);
+    if (!refuse_it())
+        return 3;
     GC_start_incremental_collection();
-    while (busy < 1000 && GC_collect_a_little() != 0)
+    while (busy < 20000 && GC_collect_a_little() != 0)
         busy++;
-    if (busy == 1000 || GC_is_incremental_mode())
+    if (busy == 20000 || GC_is_incremental_mode())
         return 1;
     for (int i = 0; i < PIECES; i++)
         white_alive(white_hidden(sgc_allocate(PIECE, WHITE_KIND)));
     return sgc_cycles_finished() > 0 && registered() == 1 ? 0 : 2;
 }
 
+static bool no_thread(void)
+{
+    sgc_thread_set_creator(refuse);
+    return true;
+}
+
 static int is_refused_beside(void)
 {
     environment("SGC_MODE=concurrent", "SGC_DIRTY=none");
-    return nobody_leads(false);
+    return nobody_leads(false, no_thread);
+}
+
+/* The thread is made, and cannot say which one it is. */
+static bool no_number(void)
+{
+    return refuse_call(SYS_gettid);
+}
+
+static int is_not_registered(void)
+{
+    environment("SGC_MODE=concurrent", "SGC_DIRTY=none");
+    return nobody_leads(false, no_number);
 }
 
 static int is_off_beside(void)
 {
     unsetenv("SGC_MODE");
     environment("SGC_BACKGROUND_THREAD=off", "SGC_DIRTY=none");
-    return nobody_leads(true);
+    return nobody_leads(true, no_thread);
 }
 
 static int waits_for_one(void)
@@ -314,6 +334,7 @@ int main(void)
     child_says(is_left, 0, NULL, "who leaves it half way by a jump loses no page");
     child_says(is_refused, 0, "refuses a service thread", "a thread is refused: said once, and collections go on");
     child_says(is_refused_beside, 0, "refuses a service thread", "nor does anybody wait for what it would mark");
+    child_says(is_not_registered, 0, "refuses a service thread", "nor for one that is made, but cannot be registered");
     child_says(is_off_beside, 0, "leaves nobody to mark beside the program",
                "SGC_BACKGROUND_THREAD=off: a program that asks for collections beside it is told");
     return tap_done();
