@@ -177,12 +177,16 @@ enum sgc_watch_opened sgc_watch_open(bool again)
 
 const char *sgc_watch_name(void)
 {
-    return source() != NULL ? source()->name : "none";
+    const struct sgc_written_source *now = source();
+
+    return now != NULL ? now->name : "none";
 }
 
 bool sgc_watch_kernel_writes(void)
 {
-    return source() == NULL || source()->kernel_writes;
+    const struct sgc_written_source *now = source();     /* the lead may close it */
+
+    return now == NULL || now->kernel_writes;
 }
 
 bool sgc_watch_rearms_running(void)

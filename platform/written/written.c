@@ -48,7 +48,7 @@ static bool none_collect(uintptr_t low, uintptr_t high, bool rearm, uint64_t *wr
 
 const struct sgc_written_source sgc_written_none = {
     .name = "none",
-    .rearms_running = true,
+    .rearms_running = false,
     .kernel_writes = true,
     .open = none_open,
     .close = none_close,
