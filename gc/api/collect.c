@@ -106,10 +106,11 @@ enum {
  * would never leave to it. */
 static void collect_a_little(struct sgc_mutator *self)
 {
-    enum sgc_due due = sgc_pacing_poll(self, 0);
+    enum sgc_due due;
 
     if (sgc_turn_offered())
         sgc_turn_take(self, 0);
+    due = sgc_pacing_poll(self, 0);
     if (!sgc_concurrent_busy())
         sgc_collect_as_due(self, due, sgc_allocate_stop(), 0);
     else if (sgc_gc_lock_held() || !sgc_assist_bytes(self, (size_t)GC_get_rate() * UNIT))

@@ -68,7 +68,15 @@ static void on_stop_requested(void *context, const struct sgc_cycle_record *reco
     tell(GC_EVENT_PRE_STOP_WORLD);
 }
 
+/* A concurrent cycle goes on if it cannot be stopped in the middle. */
 static void on_stop_failed(void *context, const struct sgc_cycle_record *record)
+{
+    (void)context;
+    if (record->concurrent.earlier_stops == 0)
+        tell(GC_EVENT_END);
+}
+
+static void on_given_up(void *context, const struct sgc_cycle_record *record)
 {
     (void)context, (void)record;
     tell(GC_EVENT_END);
@@ -140,6 +148,7 @@ static const struct sgc_listener listener = {
     .flipped = on_flipped,
     .resumed = on_resumed,
     .cycle_end = on_cycle_end,
+    .given_up = on_given_up,
 };
 
 void sgc_client_hooks_start(void)

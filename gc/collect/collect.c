@@ -147,7 +147,7 @@ static void mark_for_a_while(void *arg)
     a->worked = sgc_team_assist(&sgc_cycle.team, ns < UINT64_MAX - now ? now + ns : UINT64_MAX);
 }
 
-/* Until no cycle is busy. */
+/* Until no cycle is busy, or a stop is offered. */
 static void wait_over(void *arg)
 {
     const struct wait *w = arg;
@@ -155,7 +155,7 @@ static void wait_over(void *arg)
     for (uint32_t now; (now = sgc_a32_load_acq(&sgc_cycle.state)) != SGC_CYCLE_IDLE;) {
         uint64_t waited_ns = sgc_clock_ns() - w->began;
 
-        if (waited_ns >= w->max_ns)
+        if (waited_ns >= w->max_ns || sgc_turn_offered())
             return;
         sgc_wait(&sgc_cycle.state, now, (int64_t)(w->max_ns - waited_ns));
     }
@@ -258,25 +258,29 @@ static bool help_late(struct sgc_mutator *self, uintptr_t from)
 }
 
 /* One for which there is no memory until the cycle is over: it waits no longer than a stop may
- * take. */
-static void stall(struct sgc_mutator *self)
+ * take.  If a stop is offered it makes that, since the lead waits for a thread to do so. */
+static void stall(struct sgc_mutator *self, uintptr_t from)
 {
     struct wait w = { sgc_clock_ns(), sgc_pause_target_ns() };
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     sgc_world_sleep(self, wait_over, &w);
+    while (sgc_turn_offered()) {
+        sgc_turn_take(self, from);
+        sgc_world_sleep(self, wait_over, &w);
+    }
     sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began, w.max_ns);
 }
 
 /* There is no memory for what is allocated until a concurrent cycle is over, or [Endo]'s pace
  * allows none.  False: it has to end now. */
-static bool wait_for_cycle(struct sgc_mutator *self)
+static bool wait_for_cycle(struct sgc_mutator *self, uintptr_t from)
 {
     if (!sgc_concurrent_busy())
         return false;
     if (sgc_pacing_poll_again(self) < SGC_DUE_LATE)
         return true;
-    stall(self);
+    stall(self, from);
     return sgc_pacing_poll_again(self) < SGC_DUE_LATE;
 }
 
@@ -284,7 +288,7 @@ static bool wait_for_cycle(struct sgc_mutator *self)
 void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(void), uintptr_t from)
 {
     sgc_assert(sgc_mutator_mine(self));
-    if (due == SGC_DUE_NOT || sgc_gc_lock_held())
+    if (due == SGC_DUE_NOT || sgc_gc_lock_held() || sgc_cycle_disabled())
         return;
     if (due == SGC_DUE_SOON && !sgc_next_in_one_stop())
         sgc_concurrent_ask(self);
@@ -292,7 +296,7 @@ void sgc_collect_as_due(struct sgc_mutator *self, enum sgc_due due, int (*stop)(
         help(self, due, from);
     else if (due == SGC_DUE_LATE && help_late(self, from))
         ;
-    else if (!wait_for_cycle(self)) {
+    else if (!wait_for_cycle(self, from)) {
         sgc_collect_from(self, SGC_REASON_ALLOCATION, stop, from);
         sgc_concurrent_ask_again(self);
     }

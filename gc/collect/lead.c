@@ -166,8 +166,10 @@ bool sgc_lead_cancel(struct sgc_mutator *self)
     sgc_lead_hold();
     done = sgc_with_world_stopped(self, forget, NULL);
     sgc_lead_release();
-    if (done)
+    if (done) {
         SGC_UPPER(over, (false));
+        sgc_cycle_event(&sgc_cycle.record, SGC_ON_GIVEN_UP);
+    }
     return done;
 }
 
@@ -502,6 +504,7 @@ void sgc_lead_after_fork(void)
         sgc_marking_cancel();
     }
     sgc_concurrent_pace_end();
+    sgc_pacing_after_fork();
     sgc_a32_store(&sgc_turn_word, SGC_TURN_NONE);
     sgc_a32_store(&sgc_cycle.state, SGC_CYCLE_IDLE);
     sgc_cycle.step = NULL;

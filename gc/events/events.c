@@ -94,6 +94,7 @@ void sgc_cycle_event(const struct sgc_cycle_record *record, enum sgc_cycle_event
     case SGC_ON_FLIPPED: SGC_EVENT(flipped, record); break;
     case SGC_ON_RESUMED: SGC_EVENT(resumed, record); break;
     case SGC_ON_CYCLE_END: SGC_EVENT(cycle_end, record); break;
+    case SGC_ON_GIVEN_UP: SGC_EVENT(given_up, record); break;
     }
 }
 

@@ -224,6 +224,8 @@ struct sgc_listener {
     void (*flipped)(void *context, const struct sgc_cycle_record *record);          /* [stopped] */
     void (*resumed)(void *context, const struct sgc_cycle_record *record);          /* [running] */
     void (*cycle_end)(void *context, const struct sgc_cycle_record *record);        /* [running] */
+    void (*given_up)(void *context, const struct sgc_cycle_record *record);         /* [running], in the middle of a
+                                                                                       concurrent cycle, whose end it is */
     void (*heap_grown)(void *context, size_t bytes);                                /* [any] */
     void (*heap_returned)(void *context, size_t bytes);                             /* [any] */
     void (*thread_registered)(void *context, sgc_tid_t tid);                        /* [any] */
@@ -281,6 +283,7 @@ enum sgc_cycle_event {
     SGC_ON_FLIPPED,
     SGC_ON_RESUMED,
     SGC_ON_CYCLE_END,
+    SGC_ON_GIVEN_UP,
 };
 
 /* Calls every listener.  On the collecting thread, as the member says. */

@@ -156,6 +156,7 @@ void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns, uint64_t worth
 void sgc_concurrent_pace_fill(struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_cycle_ok(record));
+    sgc_aw_store(&concurrent_pace.late_from, 0);        /* of a cycle that nobody led, too */
     for (int i = 0; i < SGC_WAITS; i++) {
         struct waits *w = &concurrent_pace.waits[i];
 

@@ -173,6 +173,14 @@ void sgc_pacing_cycle_done(struct sgc_cycle_record *record)
     sgc_concurrent_pace_fill(record);
 }
 
+void sgc_pacing_after_fork(void)
+{
+    struct sgc_cycle_record parents = { .cycle = 0 };
+
+    sgc_a32_store(&sgc_budget.helpers, 0);
+    sgc_concurrent_pace_fill(&parents);
+}
+
 /* Trying again at once, or after the first few kilobytes, would cost every allocation the time
  * until the next one gives up. */
 void sgc_pacing_given_up(void)

@@ -69,6 +69,9 @@ void sgc_pacing_concurrent(uint64_t target_ns);
  * of the end of the cycle.  With the GC lock. */
 void sgc_pacing_cycle_done(struct sgc_cycle_record *record);
 
+/* In the child of a fork: who helped, and waited, were the parent's threads. */
+void sgc_pacing_after_fork(void);
+
 /* A cycle was given up: the next is tried after twice the budget. */
 void sgc_pacing_given_up(void);
 

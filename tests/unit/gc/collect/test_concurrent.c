@@ -16,6 +16,7 @@
 #include "gc/collect/write_watch.h"
 #include "gc/pacing/pause_rules.h"
 #include "tests/lib/child.h"
+#include "tests/lib/threads.h"
 #include "tests/lib/white.h"
 #include "tests/lib/world.h"
 
@@ -85,6 +86,96 @@ static int collect_explicitly(void)
             return 2;
     }
     return in_the_middle != 0 ? 0 : 3;
+}
+
+/* ---- toggle references ---- */
+
+enum { TOGGLED = 40 };
+
+static GC_ToggleRefStatus answer = GC_TOGGLE_REF_WEAK;
+static GC_hidden_pointer *toggled;
+
+static GC_ToggleRefStatus says_answer(void *object)
+{
+    (void)object;
+    return answer;
+}
+
+static void *make_toggled(void *unused)
+{
+    for (int i = 0; i < TOGGLED; i++) {
+        void *p = GC_malloc(64);
+
+        toggled[i] = GC_HIDE_POINTER(p);
+        GC_toggleref_add(p, 0);
+        GC_general_register_disappearing_link((void **)&toggled[i], p);
+    }
+    return unused;
+}
+
+static int toggled_left(void)
+{
+    int left = 0;
+
+    for (int i = 0; i < TOGGLED; i++)
+        left += toggled[i] != 0;
+    return left;
+}
+
+/* What the program takes to itself beside the mark is asked about before the last stop. */
+static int toggles(void)
+{
+    uint64_t until = world_patience(), before;
+
+    if (!begin())
+        return CHILD_SKIPS;
+    toggled = GC_malloc_atomic_uncollectable(TOGGLED * sizeof *toggled);
+    GC_set_toggleref_func(says_answer);
+    thread_result(make_toggled, NULL);
+    while (!sgc_concurrent_marks() && sgc_clock_ns() < until)
+        world_change_often(&world, 100);
+    answer = GC_TOGGLE_REF_STRONG;
+    if (toggled_left() != TOGGLED)
+        return CHILD_SKIPS;                             /* a whole cycle has passed meanwhile */
+    for (before = sgc_cycles_finished(); sgc_cycles_finished() == before && sgc_clock_ns() < until;)
+        world_change_often(&world, 100);
+    if (toggled_left() != TOGGLED || !right())
+        return 1;
+    answer = GC_TOGGLE_REF_DROP;
+    GC_gcollect();
+    return TEST_SANITIZED || toggled_left() <= TOGGLED / 4 ? 0 : 2;
+}
+
+/* ---- events ---- */
+
+static int started, over, out_of_order;
+
+static void record_event(GC_EventType event)
+{
+    if (event == GC_EVENT_START)
+        out_of_order += started++ != over;
+    if (event == GC_EVENT_END && started != 0)          /* the first may have begun before */
+        out_of_order += ++over != started;
+}
+
+/* A cycle that is given up for an explicit collection has its end before that begins. */
+static int events(void)
+{
+    uint64_t until = world_patience();
+    int in_the_middle = 0;
+
+    if (!begin())
+        return CHILD_SKIPS;
+    GC_set_on_collection_event(record_event);
+    while (in_the_middle < 5 && sgc_clock_ns() < until) {
+        world_change_often(&world, 500);
+        if (!sgc_concurrent_marks())
+            continue;
+        in_the_middle++;
+        GC_gcollect();
+    }
+    GC_set_on_collection_event(NULL);
+    return in_the_middle != 0 && started != 0 && out_of_order == 0 ? 0 : 1;
 }
 
 static int disable(void)
@@ -221,6 +312,8 @@ int main(void)
         setenv("SGC_DIRTY", sources[i], 1);
         child_ok(churn, "%s: objects that move about are not lost", sources[i]);
         child_ok(collect_explicitly, "%s: explicit collections in the middle are exact", sources[i]);
+        child_ok(toggles, "%s: toggle references are asked about before each stop", sources[i]);
+        child_ok(events, "%s: each cycle has its end, one that is given up, too", sources[i]);
         child_ok(disable, "%s: collections switched off in the middle, and on again", sources[i]);
         child_ok(forks, "%s: forks in the middle", sources[i]);
         child_ok(threads, "%s: threads come and go", sources[i]);
