@@ -239,8 +239,11 @@ bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg)
     return true;
 }
 
-static bool without_leaf(const struct sgc_tree_chunk *block)
+/* A block with a chain is still to be seen to, by another walk. */
+static bool is_empty(const struct sgc_tree_chunk *block)
 {
+    if (block->ready.first != NULL)
+        return false;
     for (size_t i = 0; i < LEAVES; i++)
         if (sgc_aw_load(&block->leaf[i]) != 0)
             return false;
@@ -266,7 +269,7 @@ void sgc_tree_walk_end(const struct sgc_tree_visit *visit)
         return;
     for (struct sgc_tree_chunk *b = (struct sgc_tree_chunk *)sgc_aw_load_acq(&tree->blocks); b != NULL; b = next) {
         next = b->next;
-        if (without_leaf(b)) {
+        if (is_empty(b)) {
             drop_block(tree, b);
         } else {
             *end = b;

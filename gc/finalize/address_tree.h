@@ -38,8 +38,8 @@ enum {
     SGC_TREE_CHUNK_LOG = 8,
     SGC_TREE_MID_LOG = 16,
     SGC_TREE_ADDRESS_BITS = 48,
+    SGC_TREE_TURNS = 8,
 };
-
 
 struct sgc_tree_leaf {
     sgc_aw_t unit[1 << SGC_TREE_LEAF_LOG];
@@ -200,6 +200,17 @@ bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg);
 
 /* After a walk that pruned: gives back empty blocks.  On one thread. */
 void sgc_tree_walk_end(const struct sgc_tree_visit *visit);
+
+/* Is it the block's turn?  What need not be done with each block in each cycle is done with one in
+ * SGC_TREE_TURNS of them, so that no cycle has all of it to do.  `turn` counts such cycles; the
+ * tree's blocks that lie side by side have different turns. */
+static inline bool sgc_tree_is_turn(const struct sgc_tree *tree, const struct sgc_tree_chunk *block, uint32_t turn)
+{
+    uintptr_t number = block->base >> (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG);
+
+    sgc_assert(sgc_tree_block_ok(tree, block));
+    return number % SGC_TREE_TURNS == turn % SGC_TREE_TURNS;
+}
 
 /* The whole walk on the calling thread. */
 void sgc_tree_walk(const struct sgc_tree_visit *visit, void *arg);

@@ -7,7 +7,8 @@
  *   idle    markers: add; the collecting thread,  the collecting thread   rounds: see mark/team/team.h
  *           before the rounds: 0
  *   dead    markers: 1; likewise 0                the same and markers    rounds; markers that look on: a hint
- *   spared  the collecting thread                 markers                 rounds
+ *   spared, the collecting thread                 markers                 rounds
+ *   turn
  *   prune   the collecting thread                 same
  */
 #include "gc/finalize/rounds.h"
@@ -20,13 +21,13 @@ enum {
                        * its block stay ... */
     STAY = 2,         /* ... until the second cycle after it that looks and finds none such */
     STAY_SHIFT = 8,   /* in marks: how many such cycles are to come */
-    CACHED_MAX = 8,   /* cycles: empty leaves go back in a round that looks at all */
 };
 
 SGC_STATE static sgc_aw_t idle;
 SGC_STATE static sgc_a32_t dead;        /* a target may be */
-SGC_STATE static uint32_t spared;       /* cycles in a row, this one included, in which no target
-                                         * was dead */
+SGC_STATE static bool spared;           /* no target is: links and targets are looked at only where
+                                         * it is their turn, for the sake of empty leaves */
+SGC_STATE static uint32_t turn;
 SGC_STATE static bool prune;            /* the last cycle has left blocks without a link */
 
 static struct sgc_finalization *const all = &sgc_finalization;
@@ -109,7 +110,7 @@ static bool begin_links(void *marker, struct sgc_tree_chunk *block)
 
     sgc_assert(sgc_tree_block_ok(&all->links[SGC_LINK_SHORT], block) && stay <= STAY);
     (void)marker;
-    if (spared != 0)
+    if (spared && !sgc_tree_is_turn(&all->links[SGC_LINK_SHORT], block, turn))
         return spare_links(block, marks | stay << STAY_SHIFT);
     sgc_aw_store(&block->marks, marks | (stay != 0 ? stay - 1 : 0) << STAY_SHIFT);
     return true;
@@ -234,6 +235,12 @@ static void drop_dead_targets(void *marker, struct sgc_tree_chunk *block, uintpt
         drop_unmarked(unit, address, marks);
 }
 
+static bool targets_due(void *marker, struct sgc_tree_chunk *block)
+{
+    (void)marker;
+    return !spared || sgc_tree_is_turn(&all->targets, block, turn);
+}
+
 /* Before round 1.  Of the granules of a unit those that begin an object without a mark, if a flag
  * stands for them. */
 static bool dead_in_unit(uintptr_t flags, uintptr_t unmarked)
@@ -286,9 +293,8 @@ static bool is_worth_asking(void)
 {
     const sgc_aw_t *links = &all->links[SGC_LINK_SHORT].count, *targets = &all->targets.count;
 
-    sgc_assert(spared <= CACHED_MAX && sgc_world_stopped());
-    sgc_a32_store(&dead, sgc_a32_load(&all->freed) != 0 || prune || spared == CACHED_MAX ||
-                         sgc_aw_load(links) <= sgc_aw_load(targets));
+    sgc_assert(sgc_world_stopped());
+    sgc_a32_store(&dead, sgc_a32_load(&all->freed) != 0 || prune || sgc_aw_load(links) <= sgc_aw_load(targets));
     return sgc_a32_load(&dead) == 0;
 }
 
@@ -300,13 +306,8 @@ void sgc_links_ask_targets(struct sgc_team *team, sgc_round_fn run)
 
     if (is_worth_asking())
         run(team, &visit);
-    spared = sgc_a32_load(&dead) == 0 ? spared + 1 : 0;
-    sgc_assert(spared <= CACHED_MAX);
-}
-
-bool sgc_links_spared(void)
-{
-    return spared != 0;
+    spared = sgc_a32_load(&dead) == 0;
+    turn += spared;
 }
 
 /* ---- visits ---- */
@@ -318,4 +319,4 @@ const struct sgc_tree_visit
     sgc_links_short_left = { .tree = &sgc_finalization.links[SGC_LINK_SHORT], .block = links_left,
                              .leaf = drop_unusable_in_leaf },
     sgc_links_long_left = { .tree = &sgc_finalization.links[SGC_LINK_LONG], .unit = clear_or_drop, .prune = true },
-    sgc_links_targets = { .tree = &sgc_finalization.targets, .unit = drop_dead_targets, .prune = true };
+    sgc_links_targets = { .tree = &sgc_finalization.targets, .block = targets_due, .unit = drop_dead_targets, .prune = true };

@@ -40,6 +40,7 @@ struct finalizing {
     sgc_await_fn await;         /* if the program wants to see each object before it is queued */
     struct { sgc_aw_t first; struct sgc_node *last; } fresh;
     size_t kept_bytes;          /* for what is ready, and for nobody else */
+    uint32_t turn;              /* cycles in which something was ready */
 };
 
 SGC_STATE static struct finalizing now;
@@ -62,11 +63,6 @@ static void mark_if_strong(void *marker, struct sgc_tree_chunk *block, uintptr_t
     (void)block;
     if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
         sgc_mark_address(marker, object);
-}
-
-static void keep_all(void *marker, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
-{
-    (void)marker, (void)block, (void)address, (void)unit;
 }
 
 /* ---- finalizers ---- */
@@ -136,18 +132,42 @@ static void take_ready(void *marker, struct sgc_tree_chunk *block, uintptr_t obj
     sgc_chain_add(&block->ready, r);
 }
 
+static bool has_values(const struct sgc_tree_leaf *leaf)
+{
+    uintptr_t any = 0;
+
+    for (size_t i = 0; i < 1 << SGC_TREE_LEAF_LOG; i++)
+        any |= sgc_aw_load(&leaf->unit[i]);
+    return any != 0;
+}
+
 static bool take_ready_in_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
 {
     bool small = sgc_page_state(&sgc_heap.pages[sgc_page_number(address)]) == SGC_PAGE_SMALL;
     size_t granule = sgc_granule_number(address);
-    uintptr_t wanted = small ? sgc_finalize_unmarked(granule) >> granule % 64 : UINTPTR_MAX;
+    uintptr_t wanted = (small ? sgc_finalize_unmarked(granule) >> granule % 64 : UINTPTR_MAX) & 0xff;
 
-    _Static_assert(64 % (1 << SGC_TREE_LEAF_LOG) == 0, "the bits of a leaf's units lie in one word");
+    _Static_assert(SGC_TREE_LEAF_LOG == 3, "the bits of a leaf's units are a byte");
     sgc_assert(granule % (1 << SGC_TREE_LEAF_LOG) == 0 && address >= block->base);
-    for (size_t i = 0; i < 1 << SGC_TREE_LEAF_LOG; i++, wanted >>= 1)
+    if (wanted == 0)
+        return true;
+    for (size_t i = 0; wanted != 0; i++, wanted >>= 1)
         if ((wanted & 1) != 0 && sgc_aw_load(&leaf->unit[i]) != 0)
             take_ready(marker, block, address + (i << SGC_GRANULE_LOG), &leaf->unit[i]);
-    return true;
+    return has_values(leaf);
+}
+
+/* Leaves that the program has emptied, by freeing or forgetting, are given back here. */
+static bool finalizers_due(void *marker, struct sgc_tree_chunk *block)
+{
+    (void)marker;
+    return sgc_tree_is_turn(&all->finalizers, block, now.turn);
+}
+
+static bool keep_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t address, struct sgc_tree_leaf *leaf)
+{
+    (void)marker, (void)block, (void)address;
+    return has_values(leaf);
 }
 
 /* Everything is marked that a finalizer may use. */
@@ -170,10 +190,11 @@ static const struct sgc_tree_visit
     visit_strong = { .tree = &sgc_finalization.toggles, .unit = mark_if_strong },
     visit_toggles = { .tree = &sgc_finalization.toggles, .unit = drop_if_dead, .prune = true },
     visit_order = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .unit = mark_reached },
-    visit_take = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .leaf = take_ready_in_leaf },
+    visit_take = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .leaf = take_ready_in_leaf,
+                   .prune = true },
     visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready },
     visit_generations = { .tree = &sgc_finalization.generations, .unit = drop_if_dead, .prune = true },
-    visit_finalizers = { .tree = &sgc_finalization.finalizers, .unit = keep_all, .prune = true };
+    visit_finalizers = { .tree = &sgc_finalization.finalizers, .block = finalizers_due, .leaf = keep_leaf, .prune = true };
 
 static void round_begin(void)
 {
@@ -332,12 +353,13 @@ static void clear_last(struct sgc_team *team)
     round_begin();
     round_add(&sgc_links_short_left);
     round_add(&sgc_links_long_left);
-    if (!sgc_links_spared())
-        round_add(&sgc_links_targets);
+    round_add(&sgc_links_targets);
     round_add(&visit_toggles);
     round_add(&visit_generations);
-    if (sgc_aw_load(&now.fresh.first) != 0)
+    if (sgc_aw_load(&now.fresh.first) != 0) {
+        now.turn++;
         round_add(&visit_finalizers);
+    }
     round_run(team);
 }
 

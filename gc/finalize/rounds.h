@@ -18,7 +18,7 @@ struct sgc_team;
  * on, 0: it is dropped. */
 typedef uintptr_t (*sgc_toggle_fn)(void *object, uintptr_t now);
 
-/* Before the world is stopped; GC lock held. */
+/* Before each stop of a cycle; GC lock held. */
 void sgc_finalization_before(sgc_toggle_fn ask);
 
 /* Gives the team the finalizers' client data to look through while it marks.  World stopped, before
@@ -67,13 +67,10 @@ static inline uintptr_t sgc_finalize_unmarked(size_t granule)
 void sgc_links_begin(void);
 
 /* Before round 1: asks whether any target is dead, by a round of its own, if that is worth it.  If
- * none is, round 1 looks at no short link.  On the collecting thread. */
+ * none is, round 1 looks at one in SGC_TREE_TURNS of the blocks of short links, and round 7 at as
+ * many of targets.  On the collecting thread. */
 typedef void (*sgc_round_fn)(struct sgc_team *team, const struct sgc_tree_visit *visit);
 void sgc_links_ask_targets(struct sgc_team *team, sgc_round_fn run);
-
-/* Was none, so that no target need be forgotten either?  A flag without an object waits for a cycle
- * that looks. */
-bool sgc_links_spared(void);
 
 /* Round 1: links whose targets are dead, and long ones to what was freed explicitly. */
 extern const struct sgc_tree_visit sgc_links_short_dead, sgc_links_long_stale;
