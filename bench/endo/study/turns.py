@@ -20,6 +20,7 @@ class Study:
     def rounds(self, measure):
         for number in range(1, self.options.times + 1):
             measure(number)
+            self.results.about["rounds"] = number       # an interrupted run has fewer than were asked for
             self.results.write(self.path)
 
     def tell(self, number, program, threads):
