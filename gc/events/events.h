@@ -167,10 +167,11 @@ static inline bool sgc_cycle_ok(const struct sgc_cycle_record *record)
 /* Starts a record: number, reason, the time of the request; everything else zero. */
 void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_reason reason);
 
-/* The pause begins now; there is one for each record. */
+/* The pause begins now, and its threads are counted from here on. */
 static inline void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_cycle_ok(record) && record->times.stop_begin_ns == 0);
+    record->threads = (struct sgc_cycle_threads){ .stopped = 0 };
     record->times.stop_begin_ns = record->times.last_ns = sgc_clock_ns();
 }
 

@@ -241,6 +241,26 @@ static void check_failed_stop(void)
     tap_ok(sgc_cycle_check(&record) && record.concurrent.earlier_stops == 0, "stops that failed leave nothing behind");
 }
 
+/* Of a concurrent cycle the threads are those of its last stop. */
+static void check_threads_of_stops(void)
+{
+    struct sgc_cycle_record record;
+
+    sgc_cycle_begin(&record, 3, SGC_REASON_ALLOCATION);
+    for (int i = 0; i < 3; i++) {
+        sgc_cycle_stop_begin(&record);
+        record.threads.stopped += 4;        /* as gc/threads/stopper.c counts */
+        record.threads.blocked += 2;
+        sgc_cycle_phase(&record, SGC_PHASE_STOP);
+        sgc_cycle_phase(&record, SGC_PHASE_RESUME);
+        if (i < 2)
+            sgc_cycle_stop_again(&record);
+    }
+    tap_ok(record.concurrent.earlier_stops == 2 && record.threads.stopped == 4 && record.threads.blocked == 2,
+           "threads are those of the last stop (%lu, %lu)", (unsigned long)record.threads.stopped,
+           (unsigned long)record.threads.blocked);
+}
+
 static void check_the_check(void)
 {
     struct sgc_cycle_record right, record;
@@ -283,7 +303,7 @@ static void check_names(void)
 
 int main(void)
 {
-    tap_plan(23);
-    return tap_all(check_calls, check_failed_stop, check_partial, check_full, check_threads, check_record,
-                   check_the_check, check_names);
+    tap_plan(24);
+    return tap_all(check_calls, check_failed_stop, check_threads_of_stops, check_partial, check_full, check_threads,
+                   check_record, check_the_check, check_names);
 }
