@@ -70,8 +70,9 @@ GC_API int SGC_mark_some(uint64_t budget_ns);
 
 /*
  * Counters since the start.  Sizes are bytes, times nanoseconds.  A pause lasts from the first signal sent to
- * stop a thread until all threads were told to go on; its three parts add up to it exactly.  Percentiles are
- * not kept: SGC_LOG_JSON writes every pause.  New members come at the end only.
+ * stop a thread until all threads were told to go on; its three parts add up to it exactly.  A collection beside
+ * the program has several.  Percentiles are not kept: SGC_LOG_JSON writes every collection.  New members come at
+ * the end only.
  */
 struct SGC_stats {
     uint64_t collections;       /* finished */
@@ -87,7 +88,7 @@ struct SGC_stats {
     uint64_t metadata_bytes;    /* side tables, mark stacks and caches, as far as they were touched */
     uint64_t returned_bytes;    /* given back to the system, over all times */
 
-    uint64_t pause_ns;          /* all pauses: stop_ns + mark_ns + other_ns */
+    uint64_t pause_ns;          /* all pauses, those of collections that were given up, too: stop_ns + mark_ns + other_ns */
     uint64_t stop_ns;           /* of it: until the last thread stood still */
     uint64_t mark_ns;           /* of it: scanning roots and marking */
     uint64_t other_ns;          /* of it: the rest, letting the threads go included */

@@ -3,18 +3,18 @@
  * Adding up what the collector's events say.
  *
  *   variable    written by                     read by        ordering
- *   now         cycle_end (one thread at a     cycle_end      the lock of the collection
- *               time)
- *   published   cycle_end                      any thread     every word stored with release, loaded
- *   version     cycle_end                      any thread     with acquire
+ *   now         resumed, cycle_end (one        the same       the lock of the collection
+ *               thread at a time)
+ *   published   resumed, cycle_end             any thread     every word stored with release, loaded
+ *   version     resumed, cycle_end             any thread     with acquire
  *   counters    any thread, by addition        any thread     relaxed: each is right by itself
  *
  * There are two sets of published words; version n is in set n%2, so that the writer fills one set
- * while readers copy the other.  Why a reader that saw version n before and after has words of one
- * cycle: set n%2 is written again only for version n+2, and version n+1 is stored before that.  A
+ * while readers copy the other.  Why a reader that saw version n before and after has words of that
+ * version: set n%2 is written again only for version n+2, and version n+1 is stored before that.  A
  * load that sees a word of version n+2 acquires what was written before it, so the second look sees
  * version n+1 at least.  A reader never waits for a writer: it may run in a signal handler on top
- * of it, or while it is stopped; it tries again only if a whole cycle ended meanwhile.
+ * of it, or while it is stopped; it tries again only if a stop or a cycle ended meanwhile.
  */
 #include "gc/events/stats.h"
 
@@ -65,8 +65,6 @@ static void add_sums(struct sgc_cycle_totals *t, const struct sgc_cycle_record *
     sgc_assert(r->marked.pointer_free_bytes <= r->marked.bytes && r->marked.finalizable_bytes <= r->marked.bytes);
     t->cycles++;
     t->by_reason[r->reason]++;
-    for (int i = 0; i < SGC_PHASES; i++)
-        t->phase_ns[i] += r->times.phase_ns[i];
     t->clear_ns += r->times.clear_ns;
     t->concurrent += r->concurrent.earlier_stops != 0;
     t->concurrent_ns += r->concurrent.marking_ns;
@@ -112,21 +110,32 @@ static void publish(void)
     sgc_aw_store_rel(&version, next);
 }
 
-/* The last stop of a cycle is counted at its end. */
+/* Each stop by itself, so that the parts sum up to the pauses. */
+static void add_stop(const struct sgc_cycle_record *r)
+{
+    sgc_assert(sgc_cycle_check(r));
+    sgc_histogram_add(&pauses, sgc_cycle_pause_ns(r));
+    sgc_histogram_add(&stops, r->times.phase_ns[SGC_PHASE_STOP]);
+    sgc_histogram_add(&marks, sgc_stats_mark_ns(r->times.phase_ns));
+    for (int i = 0; i < SGC_PHASES; i++)
+        now.phase_ns[i] += r->times.phase_ns[i];
+}
+
+/* A stop that ends no cycle: another one follows, or the mark was given up.  The last stop of a
+ * cycle is counted at its end, with the rest. */
 static void on_resumed(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
-    if (record->concurrent.another_stop)
-        sgc_histogram_add(&pauses, sgc_cycle_pause_ns(record));
+    if (record->complete)
+        return;
+    add_stop(record);
+    publish();
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 {
     (void)context;
-    sgc_assert(sgc_cycle_check(record));
-    sgc_histogram_add(&pauses, sgc_cycle_pause_ns(record));
-    sgc_histogram_add(&stops, record->times.phase_ns[SGC_PHASE_STOP]);
-    sgc_histogram_add(&marks, sgc_stats_mark_ns(record->times.phase_ns));
+    add_stop(record);
     add_sums(&now, record);
     take_last(&now, record);
     publish();

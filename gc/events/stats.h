@@ -15,11 +15,12 @@ struct sgc_distribution {           /* nanoseconds */
     uint64_t total, p50, p99, max;
 };
 
-/* Sums to which each cycle adds at its end.  Only 64-bit words: it is published word by word. */
+/* Sums to which each cycle adds at its end, and to phase_ns each of its stops.  Only 64-bit words:
+ * it is published word by word. */
 struct sgc_cycle_totals {
     uint64_t cycles;
     uint64_t by_reason[SGC_REASONS];
-    uint64_t phase_ns[SGC_PHASES];
+    uint64_t phase_ns[SGC_PHASES];  /* of all stops, those of marks that were given up, too */
     uint64_t clear_ns;              /* clearing bitmaps outside of pauses */
     uint64_t concurrent;            /* cycles that stopped the program more than once, */
     uint64_t concurrent_ns;         /* and what was marked beside it */
@@ -37,7 +38,8 @@ struct sgc_cycle_totals {
 
 struct sgc_totals {
     struct sgc_cycle_totals cycle;
-    struct sgc_distribution pause, stop, mark;      /* mark: roots, marking and rescanning */
+    struct sgc_distribution pause, stop, mark;      /* of each stop; mark: roots, marking and
+                                                       rescanning */
     uint64_t grown_bytes, grown_times;              /* memory committed for the heap */
     uint64_t returned_bytes, returned_times;        /* given back to the system */
     uint64_t threads, threads_max, threads_registered;

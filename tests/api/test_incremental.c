@@ -324,6 +324,65 @@ static void collect_after_attempts(void)
     API_CHILD(length(held[0]) == 50000);
 }
 
+/* ---- pauses ---- */
+
+static long stops_ns, stop_max_ns;      /* how long the hook has seen the program stopped; at a time */
+
+static long monotonic_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Each stop takes a millisecond and more. */
+static void measure_stop(GC_EventType event)
+{
+    static long began;
+    long now = monotonic_ns();
+
+    if (event == GC_EVENT_POST_STOP_WORLD) {
+        began = now;
+        while (monotonic_ns() < began + 1000000)
+            continue;
+    }
+    if (event != GC_EVENT_PRE_START_WORLD)
+        return;
+    stops_ns += now - began;
+    if (now - began > stop_max_ns)
+        stop_max_ns = now - began;
+}
+
+static int stop_later(void)
+{
+    static int asked;
+
+    return asked++ != 0;
+}
+
+static void count_pauses(void)
+{
+    struct SGC_stats before, after;
+
+    GC_set_time_limit(0);
+    GC_enable_incremental();
+    held[0] = make_list(50000);
+    end_by_little(api_milliseconds() + SECONDS * 1000);
+    SGC_get_stats(&before, sizeof before);
+    GC_set_on_collection_event(measure_stop);
+    for (int i = 0; i < 5; i++)
+        API_CHILD(collect_by_little());
+    SGC_get_stats(&after, sizeof after);
+    API_CHILD(stops_ns >= 10000000 && after.pause_ns - before.pause_ns >= (uint64_t)stops_ns);
+    API_CHILD(after.pause_max_ns >= (uint64_t)stop_max_ns && after.pause_max_ns <= after.pause_ns);
+    API_CHILD(after.pause_ns == after.stop_ns + after.mark_ns + after.other_ns && after.stop_max_ns <= after.stop_ns);
+    before = after;
+    API_CHILD(GC_try_to_collect(stop_later) == 0);
+    SGC_get_stats(&after, sizeof after);
+    API_CHILD(after.collections == before.collections && after.pause_ns > before.pause_ns + 1000000);
+}
+
 /* ---- help from threads that have nothing else to do ---- */
 
 static void *volatile helped;
@@ -392,6 +451,7 @@ int main(void)
     api_check_child_with("SGC_DIRTY=software", collect_at_rates, "GC_collect_a_little ends a collection at any rate");
     api_check_child_with("SGC_DIRTY=none", collect_after_attempts, "so it does after any number of attempts");
     api_check_child_with("SGC_DIRTY=none", ask_after_a_collection, "one that is asked for after another collection is made");
+    api_check_child_with("SGC_DIRTY=none", count_pauses, "each stop of a collection is a pause in the statistics");
     api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0 GC_MARKERS=2 SGC_CONCURRENT_MARKERS=1 SGC_DIRTY=software",
                          mark_some, "SGC_mark_some marks in a cycle beside the program, and only there");
     api_check_started(not_at_all, NULL, "in stop mode nothing is begun");

@@ -161,6 +161,31 @@ static void check_sums(void)
            sgc_stats_rate(5, 0) == 0, "rates");
 }
 
+/* A stop that another one follows, or after which the mark is given up, is a pause as the last one of a cycle is, but no
+ * cycle. */
+static void check_stops(void)
+{
+    struct sgc_cycle_record record = make_record(10);
+    struct sgc_totals before, totals;
+    uint64_t parts = 0;
+
+    sgc_stats_get(&before);
+    record.concurrent.another_stop = true;
+    SGC_EVENT(resumed, &record);
+    record.concurrent.another_stop = false;
+    SGC_EVENT(resumed, &record);
+    record.complete = true;
+    SGC_EVENT(resumed, &record);
+    sgc_stats_get(&totals);
+    for (int i = 0; i < SGC_PHASES; i++)
+        parts += totals.cycle.phase_ns[i];
+    tap_ok(totals.pause.total == before.pause.total + 2 * 450 && parts == totals.pause.total &&
+           totals.cycle.phase_ns[SGC_PHASE_STOP] == totals.stop.total &&
+           sgc_stats_mark_ns(totals.cycle.phase_ns) == totals.mark.total, "each stop is a pause, with its parts");
+    tap_ok(totals.cycle.cycles == before.cycle.cycles && totals.cycle.marked_bytes == before.cycle.marked_bytes &&
+           totals.cycle.last_pause_ns == before.cycle.last_pause_ns, "and only the last one ends a cycle");
+}
+
 /* ---- reading and counting beside writing ------------------------------------------------------------------ */
 
 enum { READS = 50000, MOST_CYCLES = 3000000, COUNTS = 20000 };
@@ -334,5 +359,5 @@ int main(void)
     check_buckets();
     check_percentiles();
     sgc_stats_start();
-    return tap_all(check_sums, check_threads, check_printing, check_summary);
+    return tap_all(check_sums, check_stops, check_threads, check_printing, check_summary);
 }
