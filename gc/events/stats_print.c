@@ -31,6 +31,26 @@ static void add_mib(struct sgc_line *line, const char *before, uint64_t bytes, c
     sgc_line_add(line, "%s", after);
 }
 
+static void add_waits(struct sgc_line *line, const struct sgc_waits waits[SGC_WAITS])
+{
+    static const char *const names[SGC_WAITS] = { [SGC_ASSIST] = "assists", [SGC_STALL] = "stalls" };
+
+    for (int i = 0; i < SGC_WAITS; i++) {
+        if (waits[i].times == 0)
+            continue;
+        sgc_line_add(line, "; %lu %s, ", (unsigned long)waits[i].times, names[i]);
+        sgc_line_ms(line, waits[i].ns);
+        sgc_line_add(line, " ms in all (worth ");
+        sgc_line_ms(line, waits[i].worth_ns);
+        sgc_line_add(line, "), at most ");
+        sgc_line_ms(line, waits[i].longest_ns);
+        sgc_line_add(line, " ms, none more than ");
+        sgc_line_ms(line, waits[i].over_ns);
+        sgc_line_add(line, " ms longer than worth");
+    }
+}
+
+/* The waits are printed behind what ran beside the program, if anything did. */
 static void print_cycle(const struct sgc_cycle_record *r)
 {
     uint64_t mark_ns = sgc_stats_mark_ns(r->times.phase_ns) + r->concurrent.marking_ns;
@@ -51,26 +71,9 @@ static void print_cycle(const struct sgc_cycle_record *r)
     sgc_line_add(&line, "; %lu threads stopped", (unsigned long)r->threads.stopped);
     if (r->stopped_for > SGC_FOR_MODE)
         sgc_line_add(&line, "; stopped for: %s", sgc_stopped_for_name(r->stopped_for));
+    if (r->concurrent.earlier_stops == 0)
+        add_waits(&line, r->concurrent.waits);
     sgc_log_text(&line);
-}
-
-static void add_waits(struct sgc_line *line, const struct sgc_waits waits[SGC_WAITS])
-{
-    static const char *const names[SGC_WAITS] = { [SGC_ASSIST] = "assists", [SGC_STALL] = "stalls" };
-
-    for (int i = 0; i < SGC_WAITS; i++) {
-        if (waits[i].times == 0)
-            continue;
-        sgc_line_add(line, "; %lu %s, ", (unsigned long)waits[i].times, names[i]);
-        sgc_line_ms(line, waits[i].ns);
-        sgc_line_add(line, " ms in all (worth ");
-        sgc_line_ms(line, waits[i].worth_ns);
-        sgc_line_add(line, "), at most ");
-        sgc_line_ms(line, waits[i].longest_ns);
-        sgc_line_add(line, " ms, none more than ");
-        sgc_line_ms(line, waits[i].over_ns);
-        sgc_line_add(line, " ms longer than worth");
-    }
 }
 
 /* Prints what a concurrent cycle had besides its last stop: earlier stops, marking beside the
@@ -243,6 +246,12 @@ static void print_pages(const struct sgc_cycle_totals *c)
     sgc_log_text(&line);
 }
 
+/* Threads wait for cycles that end in one stop, too. */
+static bool any_waits(const struct sgc_waits waits[SGC_WAITS])
+{
+    return waits[SGC_ASSIST].times + waits[SGC_STALL].times != 0;
+}
+
 void sgc_stats_at_exit(void)
 {
     static bool done SGC_STATE;
@@ -258,7 +267,7 @@ void sgc_stats_at_exit(void)
         print_distribution("time to stop", &totals.stop);
         print_distribution("marking", &totals.mark);
         print_marking(&totals.cycle, totals.mark.total);
-        if (totals.cycle.concurrent > 0)
+        if (totals.cycle.concurrent > 0 || any_waits(totals.cycle.waits))
             print_concurrent_cycles(&totals.cycle);
         print_pages(&totals.cycle);
     }

@@ -7,7 +7,7 @@
 #include "gc/events/histogram.h"
 #include "gc/config/option_set.h"
 #include "gc/events/stats.h"
-#include "tests/lib/capture.h"
+#include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 
@@ -306,6 +306,43 @@ static const char *printed_beside(void)
     return printed(&record, true, false);
 }
 
+static const char waits_line[] =
+    "; 4 threads stopped; stopped for: late; 1 stalls, 2.000 ms in all (worth 3.000), at most 2.000 ms, none more than 0.000 ms"
+    " longer than worth\n";
+
+/* Threads may have waited for a cycle that came to be one stop. */
+static struct sgc_cycle_record one_stop_with_waits(void)
+{
+    struct sgc_cycle_record record = example;
+
+    record.stopped_for = SGC_FOR_LATE;
+    record.concurrent.waits[SGC_STALL] = (struct sgc_waits){ 1, 2000000, 3000000, 2000000, 0 };
+    return record;
+}
+
+static void check_printed_waits(void)
+{
+    struct sgc_cycle_record record = one_stop_with_waits();
+    const char *text = printed(&record, true, false);
+
+    tap_ok(strstr(text, waits_line) != NULL && capture_count(text, "\n") == 1, "and of any other: %.*s",
+           (int)strcspn(text, "\n"), text);
+}
+
+/* In a child, which has no other cycles. */
+static int sum_up_waits(void)
+{
+    struct sgc_cycle_record record = one_stop_with_waits();
+    const char *text;
+
+    sgc_options_reset();
+    sgc_options.print_stats = true;
+    sgc_stats_start();
+    SGC_EVENT(cycle_end, &record);
+    text = capture_said(sgc_stats_at_exit());
+    return strstr(text, "\nSGC: 0 collections ran beside the program, marking for 0.000 ms; 1 stalls, 2.000 ms in all ") == NULL;
+}
+
 static void check_printing(void)
 {
     sgc_options_reset();
@@ -320,6 +357,7 @@ static void check_printing(void)
     text = printed_beside();
     tap_ok(strstr(text, beside_line) != NULL, "of a concurrent cycle what it was stopped for, and what threads waited: %.*s",
            (int)strcspn(text, "\n"), text);
+    check_printed_waits();
 }
 
 static const char *summary(void)
@@ -333,16 +371,16 @@ static void check_summary(void)
     tap_ok(summary()[0] == '\0', "no summary unless asked for");
     sgc_options.print_stats = true;
     const char *text = summary();
-    char first[160];                    /* 100 of check_sums, those of check_threads, 4 of check_printing */
+    char first[160];                    /* 100 of check_sums, those of check_threads, 5 of check_printing */
     snprintf(first, sizeof first,
-             "SGC: %lu collections (%lu explicit, 21 allocation, 17 limit, 17 torture, 17 fork, 16 unload); ",
-             (unsigned long)written + 104, (unsigned long)written + 16);
+             "SGC: %lu collections (%lu explicit, 22 allocation, 17 limit, 17 torture, 17 fork, 16 unload); ",
+             (unsigned long)written + 105, (unsigned long)written + 16);
     tap_ok(strncmp(text, first, strlen(first)) == 0, "the summary counts the collections");
     tap_ok(strstr(text, "\nSGC: pause: p50 0.000 ms, p99 0.00") != NULL && strstr(text, " ms, max 1.235 ms, total ") &&
            strstr(text, "\nSGC: time to stop: p50 ") && strstr(text, "max 0.012 ms") && strstr(text, "\nSGC: marking: p50 "),
            "gives pauses, times to stop and marking");
     snprintf(first, sizeof first, " million objects/s; %lu pages rescanned\nSGC: 1 collections ran",
-             (unsigned long)written + 208);
+             (unsigned long)written + 210);
     tap_ok(strstr(text, "\nSGC: marked: ") != NULL && strstr(text, first) != NULL &&
            strstr(text, "\nSGC: pages: at most 2048 consumed, 9000 taken, 2100 of them fresh, 333 foreign, 21 far until the "
                         "last collection\n") &&
@@ -358,6 +396,7 @@ int main(void)
 {
     check_buckets();
     check_percentiles();
+    child_ok(sum_up_waits, "the summary has what threads waited, whatever they waited for");
     sgc_stats_start();
     return tap_all(check_sums, check_stops, check_threads, check_printing, check_summary);
 }
