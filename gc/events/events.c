@@ -12,7 +12,6 @@ SGC_STATE static sgc_aw_t finished;
 static const char *const reason_names[SGC_REASONS] = {
     [SGC_REASON_EXPLICIT] = "explicit", [SGC_REASON_ALLOCATION] = "allocation",
     [SGC_REASON_LIMIT] = "limit",       [SGC_REASON_TORTURE] = "torture",
-    [SGC_REASON_FORK] = "fork",         [SGC_REASON_UNLOAD] = "unload",
 };
 
 static const char *const stopped_for_names[SGC_STOPPED_FOR] = {

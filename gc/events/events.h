@@ -24,11 +24,10 @@
 /* Why there is a collection. */
 enum sgc_reason {
     SGC_REASON_EXPLICIT,            /* the program asked: GC_gcollect and its family */
-    SGC_REASON_ALLOCATION,          /* enough was allocated since the last one */
+    SGC_REASON_ALLOCATION,          /* enough was allocated since the last one; or one beside the
+                                       program was asked for */
     SGC_REASON_LIMIT,               /* the heap may not or cannot grow */
     SGC_REASON_TORTURE,             /* SGC_TORTURE */
-    SGC_REASON_FORK,                /* finished before a fork */
-    SGC_REASON_UNLOAD,              /* before a module's data goes away */
     SGC_REASONS
 };
 
@@ -42,7 +41,7 @@ enum sgc_stopped_for {
     SGC_FOR_CLIENT,                 /* leaks are looked for, or disclaim procedures, which look at
                                        all objects in a stop */
     SGC_FOR_REQUEST,                /* the program asked for this collection, or for a snapshot of
-                                       it; or it forks, or unloads a module */
+                                       it */
     SGC_FOR_SHORT,                  /* it is expected to be shorter than the target */
     SGC_FOR_ATTEMPTS,               /* so many stops have not ended it */
     SGC_FOR_MEMORY,                 /* there is none for a heap that grows meanwhile */
@@ -72,14 +71,15 @@ const char *sgc_phase_name(enum sgc_phase phase);
  * stop, and the stops before it are added up in `concurrent`.
  */
 struct sgc_cycle_times {            /* gc/events/events.c */
-    uint64_t request_ns;            /* when the collection was decided */
+    uint64_t request_ns;            /* when the thread that makes it, or its first stop, has the GC
+                                       lock */
     uint64_t stop_begin_ns;         /* before the first thread was signalled: the pause begins */
     uint64_t stopped_ns;            /* the last thread stands still */
     uint64_t resumed_ns;            /* all threads were told to go: the pause ends */
     uint64_t phase_ns[SGC_PHASES];  /* the parts; their sum is resumed_ns - stop_begin_ns */
     uint64_t last_ns;               /* where the next part begins */
-    uint64_t clear_ns;              /* clearing the other bitmap before the stop, outside the
-                                       pause */
+    uint64_t clear_ns;              /* clearing what was left of the other bitmap before the first
+                                       stop, outside the pause, and waiting for those that did */
 };
 
 struct sgc_cycle_threads {          /* gc/threads/stopper.c */
