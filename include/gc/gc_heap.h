@@ -37,7 +37,8 @@ GC_API void GC_CALL GC_gcollect_and_unmap(void);
  * disabled. */
 GC_API int GC_CALL GC_try_to_collect(GC_stop_func stop) GC_ATTR_NONNULL(1);
 
-/* The stop function of collections that name none, except those made because memory has run out. */
+/* The stop function of collections that name none, except those made because memory has run out, and those beside the
+ * program (incremental mode). */
 GC_API void GC_CALL GC_set_stop_func(GC_stop_func stop) GC_ATTR_NONNULL(1);
 GC_API GC_stop_func GC_CALL GC_get_stop_func(void);
 
