@@ -266,7 +266,7 @@ void sgc_stats_at_exit(void)
         print_distribution("pause", &totals.pause);
         print_distribution("time to stop", &totals.stop);
         print_distribution("marking", &totals.mark);
-        print_marking(&totals.cycle, totals.mark.total);
+        print_marking(&totals.cycle, totals.mark.total + totals.cycle.concurrent_ns);
         if (totals.cycle.concurrent > 0 || any_waits(totals.cycle.waits))
             print_concurrent_cycles(&totals.cycle);
         print_pages(&totals.cycle);
