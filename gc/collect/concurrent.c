@@ -194,8 +194,8 @@ static void say_ruled_out(void)
 
     if (sgc_a32_swap(&reported, 1) == 0)
         sgc_warn("SGC_SHORTTERM=verify looks at what each mark has reached before dates count, with the program stopped; "
-                 "collections stop it, although SGC_MODE=concurrent or GC_enable_incremental asks for others. SGC_MODE=stop "
-                 "silences this");
+                 "collections stop it, although SGC_MODE=concurrent or GC_enable_incremental asks for others. "
+                 "GC_DISABLE_INCREMENTAL=1 silences this");
 }
 
 static bool may_be_led(void)
@@ -206,7 +206,8 @@ static bool may_be_led(void)
     }
     if (sgc_options.service == SGC_SERVICE_OFF)
         sgc_warn("SGC_BACKGROUND_THREAD=off leaves nobody to mark beside the program; collections stop it, although "
-                 "SGC_MODE=concurrent or GC_enable_incremental asks for others. SGC_MODE=stop silences this");
+                 "SGC_MODE=concurrent or GC_enable_incremental asks for others. "
+                 "GC_DISABLE_INCREMENTAL=1 silences this");
     return sgc_options.service != SGC_SERVICE_OFF;
 }
 
