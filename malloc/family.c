@@ -214,3 +214,7 @@ SGC_ALIAS(memalign, __libc_memalign);
 SGC_ALIAS(valloc, __libc_valloc);
 SGC_ALIAS(pvalloc, __libc_pvalloc);
 SGC_ALIAS(posix_memalign, __posix_memalign);
+
+/* ---- what no program is linked with any more, but old ones ask for ---- */
+
+SGC_ALIAS(free, cfree);
