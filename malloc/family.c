@@ -19,6 +19,7 @@ void sgc_free(void *block)
 {
     sgc_block_free(block, "free");
 }
+SGC_OWN(free, free);
 
 /* ---- products ---- */
 
@@ -112,11 +113,14 @@ void *sgc_realloc(void *block, size_t bytes)
     return resize(block, bytes, "realloc");
 }
 
+/* A program that defines malloc seldom defines this: the block is for its free. */
 void *sgc_reallocarray(void *block, size_t count, size_t bytes)
 {
     size_t all;
 
-    return multiply(count, bytes, &all) ? resize(block, all, "reallocarray") : NULL;
+    if (!multiply(count, bytes, &all))
+        return NULL;
+    return SGC_IS_OURS(free) ? resize(block, all, "reallocarray") : sgc_realloc(block, all);
 }
 
 size_t sgc_malloc_usable_size(void *block)
@@ -193,15 +197,24 @@ void *sgc_pvalloc(size_t bytes)
 
 /* ---- with sizes: programs that work pass wrong ones, so only level 2 compares them ---- */
 
+static void free_of(void *block, size_t bytes, const char *function)
+{
+    sgc_assert(function != NULL);
+    if (SGC_IS_OURS(free))
+        sgc_block_free_sized(block, bytes, function);
+    else
+        sgc_free(block);
+}
+
 void sgc_free_sized(void *block, size_t bytes)
 {
-    sgc_block_free_sized(block, bytes, "free_sized");
+    free_of(block, bytes, "free_sized");
 }
 
 void sgc_free_aligned_sized(void *block, size_t align, size_t bytes)
 {
     (void)align;
-    sgc_block_free_sized(block, bytes, "free_aligned_sized");
+    free_of(block, bytes, "free_aligned_sized");
 }
 
 /* ---- the C library's own names, which programs use to avoid a look for the next malloc ---- */

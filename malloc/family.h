@@ -14,19 +14,42 @@
 #ifndef SGC_MALLOC_FAMILY_H
 #define SGC_MALLOC_FAMILY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "platform/compiler.h"
+#include "platform/report.h"
 
 /* Under that name, for everybody; and one name more for what has the other.  In a sanitizer's
  * build, whose malloc is the program's, there are our names alone. */
 #if SGC_SANITIZED
 #define SGC_EXPORTED(name)
 #define SGC_ALIAS(of, name)
+#define SGC_LINKER_NAME(function, name) #function
 #else
 #define SGC_EXPORTED(name) __asm__(#name) __attribute__((visibility("default")))
 #define SGC_ALIAS(of, name) __asm__(".globl " #name "\n\t.set " #name ", " #of)
+#define SGC_LINKER_NAME(function, name) #name
 #endif
+
+/* A program may define some of the names itself, and then these are its functions for everybody.
+ * So the library has one name more for its own, and SGC_IS_OURS asks: is sgc_NAME the function
+ * that the process calls so?  The compiler must not see which two are compared: it takes functions
+ * of two names for different. */
+#define SGC_OWN(name, exported)                                                                    \
+    __asm__(".globl sgc_own_" #name "\n\t.hidden sgc_own_" #name "\n\t.set sgc_own_" #name ", "    \
+            SGC_LINKER_NAME(sgc_##name, exported))
+#define SGC_IS_OURS(name) sgc_is_ours((sgc_code_t)sgc_##name, (sgc_code_t)sgc_own_##name)
+
+typedef void (*sgc_code_t)(void);
+
+__attribute__((always_inline))
+static inline bool sgc_is_ours(sgc_code_t called, sgc_code_t ours)
+{
+    sgc_assert(called != NULL && ours != NULL);
+    __asm__("" : "+r"(ours));
+    return __builtin_expect(called == ours, 1);
+}
 
 /* ISO C, POSIX and C23.  free keeps errno.  realloc to 0 bytes frees the block and returns NULL; a
  * realloc that fails leaves the block alone.  aligned_alloc and posix_memalign refuse an alignment
@@ -47,17 +70,38 @@ void *sgc_memalign(size_t align, size_t bytes) SGC_EXPORTED(memalign);
 void *sgc_valloc(size_t bytes) SGC_EXPORTED(valloc);
 void *sgc_pvalloc(size_t bytes) SGC_EXPORTED(pvalloc);
 
+/* SGC_IS_OURS(free): the program has no malloc of its own. */
+SGC_INNER void sgc_own_free(void *block);
+
 /* Bytes that the block has, all of which may be used; 0 for NULL. */
 size_t sgc_malloc_usable_size(void *block) SGC_EXPORTED(malloc_usable_size);
 
 /* ---- malloc/operators.c: what C++ calls, by the names that its compilers give ----
  *
  * new without memory calls the next definition of the same operator, the C++ library's, which runs
- * the program's handler and throws. */
+ * the program's handler and throws, or of those that do not throw (`tag`) returns NULL. */
 void *sgc_new(size_t bytes) SGC_EXPORTED(_Znwm);
+void *sgc_new_array(size_t bytes) SGC_EXPORTED(_Znam);
+void *sgc_new_nothrow(size_t bytes, const void *tag) SGC_EXPORTED(_ZnwmRKSt9nothrow_t);
+void *sgc_new_array_nothrow(size_t bytes, const void *tag) SGC_EXPORTED(_ZnamRKSt9nothrow_t);
 void *sgc_new_aligned(size_t bytes, size_t align) SGC_EXPORTED(_ZnwmSt11align_val_t);
+void *sgc_new_array_aligned(size_t bytes, size_t align) SGC_EXPORTED(_ZnamSt11align_val_t);
+void *sgc_new_aligned_nothrow(size_t bytes, size_t align, const void *tag) SGC_EXPORTED(_ZnwmSt11align_val_tRKSt9nothrow_t);
+void *sgc_new_array_aligned_nothrow(size_t bytes, size_t align, const void *tag)
+    SGC_EXPORTED(_ZnamSt11align_val_tRKSt9nothrow_t);
 void sgc_delete(void *block) SGC_EXPORTED(_ZdlPv);
+void sgc_delete_array(void *block) SGC_EXPORTED(_ZdaPv);
+void sgc_delete_sized(void *block, size_t bytes) SGC_EXPORTED(_ZdlPvm);
+void sgc_delete_array_sized(void *block, size_t bytes) SGC_EXPORTED(_ZdaPvm);
+void sgc_delete_nothrow(void *block, const void *tag) SGC_EXPORTED(_ZdlPvRKSt9nothrow_t);
+void sgc_delete_array_nothrow(void *block, const void *tag) SGC_EXPORTED(_ZdaPvRKSt9nothrow_t);
 void sgc_delete_aligned(void *block, size_t align) SGC_EXPORTED(_ZdlPvSt11align_val_t);
+void sgc_delete_array_aligned(void *block, size_t align) SGC_EXPORTED(_ZdaPvSt11align_val_t);
+void sgc_delete_aligned_sized(void *block, size_t bytes, size_t align) SGC_EXPORTED(_ZdlPvmSt11align_val_t);
+void sgc_delete_array_aligned_sized(void *block, size_t bytes, size_t align) SGC_EXPORTED(_ZdaPvmSt11align_val_t);
+void sgc_delete_aligned_nothrow(void *block, size_t align, const void *tag) SGC_EXPORTED(_ZdlPvSt11align_val_tRKSt9nothrow_t);
+void sgc_delete_array_aligned_nothrow(void *block, size_t align, const void *tag)
+    SGC_EXPORTED(_ZdaPvSt11align_val_tRKSt9nothrow_t);
 
 /* ---- malloc/info.c: figures, and requests that are not for us ---- */
 
