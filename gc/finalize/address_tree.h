@@ -201,9 +201,9 @@ bool sgc_tree_walk_next(const struct sgc_tree_visit *visit, void *arg);
 /* After a walk that pruned: gives back empty blocks.  On one thread. */
 void sgc_tree_walk_end(const struct sgc_tree_visit *visit);
 
-/* Is it the block's turn?  A cycle that need not look at all blocks looks at one in SGC_TREE_TURNS of
- * them, and so many cycles at each.  `turn` counts such cycles; the tree's blocks that lie side by
- * side have different turns. */
+/* Is it the block's turn?  A cycle that need not look at all blocks looks at one in SGC_TREE_TURNS
+ * of them, and so many cycles at each.  `turn` counts such cycles; the tree's blocks that lie side
+ * by side have different turns. */
 static inline bool sgc_tree_is_turn(const struct sgc_tree *tree, const struct sgc_tree_chunk *block, uint32_t turn)
 {
     uintptr_t number = block->base >> (tree->unit_log + SGC_TREE_LEAF_LOG + SGC_TREE_CHUNK_LOG);
