@@ -28,6 +28,8 @@ static uint64_t decay_ns(void)
 static SGC_STATE struct {
     sgc_a32_t busy;
     sgc_aw_t extra;             /* bytes that the bound has risen by */
+    sgc_aw_t kept;              /* bytes that a discard could not give back (locked memory), */
+    uint64_t kept_at;           /* and when it tried */
     sgc_aw_t ticked;            /* when an arena was last sought that is due, */
     uint32_t arena;             /* and where that is done next */
     uint64_t last;              /* the time of the last discard, */
@@ -47,6 +49,12 @@ static size_t bound(void)
     return (share > KEPT_MIN ? share : KEPT_MIN) + sgc_aw_load(&rhythm.extra);
 }
 
+/* What the system does not take is not tried again with each free. */
+static bool is_too_much(size_t used)
+{
+    return used > bound() + sgc_aw_load(&rhythm.kept);
+}
+
 /* As many bytes as have gone and were taken again at once are kept from now on; the heap never
  * needs more than it ever had. */
 static void learn(uint64_t now)
@@ -64,18 +72,24 @@ static void learn(uint64_t now)
     sgc_aw_store(&rhythm.extra, smaller(extra, sgc_aw_load(&sgc_pool.max_consumed) * SGC_PAGE));
 }
 
-/* Whole arenas first; some of those that are not have few such pages. */
-static void discard_until(size_t wanted, uint64_t now, struct sgc_section *self)
+/* Whole arenas first; some of those that are not have few such pages.  Each pass has a time of its
+ * own, so that it tries all that was there when it began.  False: one of them found nothing to give
+ * back, and kept is what was there then. */
+static bool discard_until(size_t wanted, struct sgc_section *self)
 {
-    size_t kept = sgc_pool_used_bytes(), before;
+    size_t used = sgc_pool_used_bytes(), before;
 
-    sgc_assert(wanted <= bound());
-    do {
-        before = kept;
-        if (kept > wanted)
-            sgc_pool_decay(now, 0, (uint32_t)((kept - wanted + SGC_ARENA - 1) / SGC_ARENA), self);
-        kept = sgc_pool_used_bytes();
-    } while (kept > wanted && kept < before);
+    sgc_assert(wanted >= sgc_aw_load(&rhythm.kept));
+    while (used > wanted) {
+        before = used;
+        sgc_pool_decay(sgc_clock_ns(), 0, (uint32_t)((used - wanted + SGC_ARENA - 1) / SGC_ARENA), self);
+        used = sgc_pool_used_bytes();
+        if (used >= before) {
+            sgc_aw_store(&rhythm.kept, before);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Down to half of the bound, if there is more. */
@@ -86,48 +100,47 @@ static void discard(uint64_t now, struct sgc_section *self)
     sgc_assert(sgc_a32_load(&rhythm.busy) == 1 && now >= rhythm.last);
     learn(now);
     before = sgc_pool_used_bytes();
-    if (before <= bound())
+    if (!is_too_much(before))
         return;
-    discard_until(bound() / 2, now, self);
+    if (!discard_until(sgc_aw_load(&rhythm.kept) + bound() / 2, self))
+        rhythm.kept_at = now;
     rhythm.last = now;
     rhythm.discarded += before - smaller(before, sgc_pool_used_bytes());
     rhythm.left = sgc_pool_heap_bytes();
 }
 
-/* One arena in which nothing was freed for long: the bound has risen for nothing by what is
- * there. */
+/* One arena in which nothing was freed for long: the bound has risen for nothing by what is there.
+ * What was kept may be unlocked by then. */
 static void discard_old(uint64_t now, struct sgc_section *self)
 {
     size_t returned = sgc_aw_load(&sgc_pool.returned), extra = sgc_aw_load(&rhythm.extra), old;
 
     sgc_assert(sgc_a32_load(&rhythm.busy) == 1);
     sgc_aw_store(&rhythm.ticked, now);
+    if (now - rhythm.kept_at >= decay_ns())
+        sgc_aw_store(&rhythm.kept, 0);
     sgc_pool_decay_next(now, decay_ns(), &rhythm.arena, self);
     old = sgc_aw_load(&sgc_pool.returned) - returned;
     sgc_aw_store(&rhythm.extra, extra - smaller(extra, old));
 }
 
-/* By one thread at a time, so that the time is not before that of the last discard.  False: nothing
- * goes, or another thread is at it; that one looks again after its exchange at what others have
- * freed. */
+/* By one thread at a time, so that the time is not before that of the last discard.  False: another
+ * thread is at it; that one looks again after its exchange at what others have freed. */
 static bool give_back_now(struct sgc_section *self)
 {
-    bool goes = true;
     uint64_t now;
 
     if (!sgc_a32_cas(&rhythm.busy, 0, 1))
         return false;
     now = sgc_clock_ns();
     sgc_guard_enter(self);
-    if (sgc_pool_used_bytes() > bound()) {
+    if (is_too_much(sgc_pool_used_bytes()))
         discard(now, self);
-        goes = rhythm.discarded != 0;
-    } else {
+    else
         discard_old(now, self);
-    }
     sgc_guard_leave(self);
     sgc_a32_swap(&rhythm.busy, 0);
-    return goes;
+    return true;
 }
 
 void sgc_give_back(struct sgc_cache *cache)
@@ -137,9 +150,9 @@ void sgc_give_back(struct sgc_cache *cache)
     sgc_assert(sgc_cache_ok(cache) && !sgc_section_inside(&cache->section));
     if (used == 0 || sgc_malloc_options.decay_ms < 0)
         return;
-    if (used <= bound() && sgc_clock_ns() < sgc_aw_load(&rhythm.ticked) + TICK_NS)
+    if (!is_too_much(used) && sgc_clock_ns() < sgc_aw_load(&rhythm.ticked) + TICK_NS)
         return;
-    while (give_back_now(&cache->section) && sgc_pool_used_bytes() > bound())
+    while (give_back_now(&cache->section) && is_too_much(sgc_pool_used_bytes()))
         continue;
 }
 
@@ -164,7 +177,9 @@ void sgc_give_back_all(struct sgc_cache *cache)
     sgc_guard_leave(self);
 }
 
+/* Nothing is locked in a child. */
 void sgc_give_back_after_fork(void)
 {
     sgc_a32_store(&rhythm.busy, 0);
+    sgc_aw_store(&rhythm.kept, 0);
 }

@@ -8,12 +8,14 @@
  * once what it has given back pays for each OS page: so the bound rises by what was taken again
  * within half a second of a discard.  It falls by half at the first discard without that, and by
  * what goes because of its age: a slow free looks for an arena in which nothing was freed for half
- * a second, at most each 10 ms, and discards its free pages.
+ * a second, at most each 10 ms, and discards its free pages.  What the system does not take, as
+ * locked memory, is kept in addition, and tried again after half a second.
  *
  *   what           written by                             read by    ordering
  *   busy           the thread that discards, by           others     acquire, release: what follows is its alone
  *                  compare-and-swap; the child of a fork
- *   extra, ticked  that thread                            anybody    relaxed: figures
+ *   extra, ticked, that thread; the child of a fork       anybody    relaxed: figures
+ *   kept
  *   the rest       that thread                            the same   busy
  */
 #ifndef SGC_MALLOC_GIVE_BACK_H

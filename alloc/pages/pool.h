@@ -125,7 +125,8 @@ void sgc_pool_note_arena(uint32_t arena);
 bool sgc_pool_expand(size_t pages, struct sgc_section *self);
 
 /* Gives the backing of pages that became free more than `age` ns before `now` back to the system,
- * whole arenas first; at most `arenas` of them.  Returns when the next will be due (ns), UINT64_MAX
+ * whole arenas first; at most `arenas` of them, not counted those of which the system takes
+ * nothing (locked memory).  Returns when the next will be due (ns), UINT64_MAX
  * if none is waiting, `now` if more is due already.  Outside sections, under a guard. */
 uint64_t sgc_pool_decay(uint64_t now, uint64_t age, uint32_t arenas, struct sgc_section *self);
 

@@ -94,6 +94,7 @@ static uint64_t discard(uint32_t a, uint64_t pages)
     return kept;
 }
 
+/* False: nothing of it goes back. */
 static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc_section *self)
 {
     uint64_t due = take_due(a, oldest, whole_only, self);
@@ -109,7 +110,7 @@ static bool decay_arena(uint32_t a, uint64_t oldest, bool whole_only, struct sgc
     sgc_pool_transit_end((uint32_t)__builtin_popcountll(due));
     sgc_aw_add(&sgc_pool.returned, (size_t)__builtin_popcountll(due & ~kept) * SGC_PAGE);
     if (due == kept)
-        return true;
+        return false;
     sgc_huge_pages_given_back(a, bare);
     sgc_live_pages_renew();
     return true;

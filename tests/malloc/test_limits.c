@@ -96,6 +96,26 @@ static int works_locked(void)
     return 0;
 }
 
+enum { HALF_BYTES = 64 << 20, ARENA_BYTES = 4 << 20, OS_PAGE = 4096, HANG_SECONDS = 20 };
+
+/* Few pages are, here and there, of one of two blocks that are freed. */
+static int frees_pages_locked(void)
+{
+    char *p = malloc(HALF_BYTES), *q = malloc(HALF_BYTES);
+
+    if (p == NULL || q == NULL)
+        return 1;
+    memset(p, 1, HALF_BYTES);
+    memset(q, 1, HALF_BYTES);
+    for (size_t at = 0; at < HALF_BYTES; at += ARENA_BYTES)
+        if (mlock(p + at, OS_PAGE) != 0)
+            return CHILD_SKIPS;
+    alarm(HANG_SECONDS);
+    free(q);
+    free(p);
+    return conform_work(1) ? 0 : 2;
+}
+
 /* ---- filters of system calls ---- */
 
 /* ---- a user namespace, which a process with several threads does not get ---- */
@@ -120,13 +140,14 @@ int main(int argc, char **argv)
 {
     if (argc == 2)
         return run_anew(argv[1]);
-    tap_plan(7);
+    tap_plan(8);
     child_ok(runs_out, "with a limit of memory: NULL and ENOMEM, and what is freed is had again");
     child_ok_of(runs_again(limit_to(RLIMIT_AS, (rlim_t)2 * LIMIT_MB << 20), "exhaust"),
                 "the same where few addresses are had from the start");
     child_ok_of(runs_again(limit_to(RLIMIT_DATA, (rlim_t)LIMIT_MB << 20), "exhaust"),
                 "the same where little can be written from the start");
     child_ok(works_locked, "with all memory locked");
+    child_ok(frees_pages_locked, "with pages locked in what is freed");
     child_ok_of(runs_again(refuse_calls(SYS_clone, SYS_clone3, SYS_madvise), "work"),
                 "where no thread may be made and no advice be given");
     child_ok_of(runs_again(refuse_calls(SYS_gettid, SYS_tgkill, SYS_futex), "work"),

@@ -4,12 +4,14 @@
  * one, too: figures are taken between calls that print.
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/whole_heap.h"
 #include "malloc/family.h"
 #include "platform/platform.h"
+#include "tests/lib/child.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/threads.h"
 
@@ -67,7 +69,7 @@ static void *end_with_lists(void *arg)
     return arg;
 }
 
-/* First of all, since nothing has been taken again yet; they end one after the other, since what one
+/* Before the others, since nothing has been taken again yet; they end one after the other, since what one
  * takes out of its lists while another discards looks like memory that was taken again. */
 static void test_ends(void)
 {
@@ -306,8 +308,63 @@ static void test_trim(void)
     sgc_heap_check();
 }
 
+/* ---- what the system does not take ---- */
+
+enum { LOCKED_ARENAS = 8, LOCKED_BYTES = LOCKED_ARENAS << 22, HANG_SECONDS = 20 };
+
+static uint64_t freed_at[LOCKED_ARENAS];
+
+/* How many of the arenas have been tried since the last call. */
+static int count_tried(const char *first)
+{
+    int tried = 0;
+
+    for (uint32_t i = 0; i < LOCKED_ARENAS; i++) {
+        uint64_t at = sgc_heap.arenas[sgc_page_number((uintptr_t)first + i * SGC_ARENA) / SGC_ARENA_PAGES].freed_at;
+
+        tried += at != freed_at[i];
+        freed_at[i] = at;
+    }
+    return tried;
+}
+
+static int free_locked(void)
+{
+    char *p = sgc_malloc(LOCKED_BYTES), *q = sgc_malloc(LOCKED_BYTES);
+    int tried = 0;
+
+    memset(p, 1, LOCKED_BYTES);
+    memset(q, 1, LOCKED_BYTES);
+    for (size_t at = 0; at < LOCKED_BYTES; at += SGC_ARENA)
+        if (mlock(p + at, 1) != 0)
+            return CHILD_SKIPS;
+    alarm(HANG_SECONDS);
+    sgc_free(q);
+    sgc_free(p);
+    count_tried(p);
+    for (int i = 0; i < 10; i++) {
+        sgc_free(sgc_malloc(LARGE));
+        tried += count_tried(p);
+    }
+    if (tried > 4)
+        return 1;
+    munlockall();
+    sgc_sleep_ns(WAIT_NS);
+    for (int i = 0; i < 4; i++) {
+        sgc_sleep_ns(STEP_NS);
+        sgc_free(sgc_malloc(LARGE));
+    }
+    return sgc_pool_used_bytes() <= 10 << 20 ? 0 : 2;
+}
+
+/* The child of a fork, since locks are the process's; before memory is taken again. */
+static void test_locked(void)
+{
+    child_ok(free_locked, "locked memory is kept, not tried again by each free, and goes when it is unlocked");
+}
+
 int main(void)
 {
-    return tap_all(test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle, test_inboxes,
+    return tap_all(test_locked, test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle, test_inboxes,
                    test_trim);
 }
