@@ -281,6 +281,21 @@ void sgc_print(const char *format, ...)
     va_end(args);
 }
 
+/* Has the thread told its last words? */
+static _Thread_local bool ending __attribute__((tls_model("initial-exec")));
+
+/* A handler of SIGABRT may be what brings this thread here again, and would for ever: none runs any
+ * more. */
+_Noreturn static void end(void)
+{
+    const uint64_t by_default[4] = { (uintptr_t)SIG_DFL, 0, 0, 0 };      /* no flags, no mask */
+
+    if (ending)
+        sgc_syscall(SYS_rt_sigaction, SIGABRT, (long)by_default, 0, sizeof(uint64_t));
+    ending = true;
+    abort();
+}
+
 void sgc_fatal(const char *format, ...)
 {
     sgc_line_hook hook = (sgc_line_hook)sgc_aw_load_acq(&state.fatal_hook);
@@ -293,7 +308,7 @@ void sgc_fatal(const char *format, ...)
     va_start(args, format);     /* a hook may swallow the line; the last words are always said */
     emit("fatal: ", format, args, NULL);
     va_end(args);
-    abort();
+    end();
 }
 
 void sgc_assert_failed(const char *expression, const char *file, int line)

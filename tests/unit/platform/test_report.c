@@ -157,6 +157,18 @@ static int fail_assertion(void)
     sgc_assert_failed("1 == 2", "file.c", 77);
 }
 
+static void fail_again(int number)
+{
+    sgc_fatal("again in the handler of %d", number);
+}
+
+static int die_in_handler(void)
+{
+    alarm(10);                  /* nobody reads the pipe meanwhile */
+    signal(SIGABRT, fail_again);
+    sgc_fatal("once");
+}
+
 static void test_fatal(void)
 {
     int status = run_in_child(die);
@@ -166,6 +178,9 @@ static void test_fatal(void)
     tap_ok(status == 128 + SIGABRT, "a failed assertion aborts (status %d)", status);
     const char *line = written();
     tap_ok(strstr(line, "\"1 == 2\"") && strstr(line, "file.c:77"), "and says which and where");
+    status = run_in_child(die_in_handler);
+    tap_ok(status == 128 + SIGABRT, "a handler of SIGABRT that comes here again is not called again (status %d)", status);
+    check_text(written(), "SGC: fatal: once\nSGC: fatal: again in the handler of 6\n");
 }
 
 int main(void)
