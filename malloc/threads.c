@@ -23,8 +23,7 @@ enum stage {
 };
 static _Thread_local enum stage stage __attribute__((tls_model("initial-exec")));
 
-/* Does the calling thread hold a lock that its section does not tell of? */
-static _Thread_local bool busy __attribute__((tls_model("initial-exec")));
+_Thread_local bool sgc_thread_busy __attribute__((tls_model("initial-exec")));
 
 /* ---- records ---- */
 
@@ -155,11 +154,13 @@ static struct sgc_record *own_record(void)
 
 /* The value counts the rounds of destructors that have been waited for.  In the child of a fork the
  * thread may end before it has taken a slow path, with the locks of caches held as the fork left
- * them. */
+ * them.  A signal handler would meet a cache that is half closed, so none runs meanwhile; the next
+ * ones have the common cache. */
 static void at_thread_end(void *value)
 {
     uintptr_t round = (uintptr_t)value;
     struct sgc_record *r;
+    sigset_t saved;
 
     if (stage != STAGE_OWN)
         return;
@@ -168,15 +169,15 @@ static void at_thread_end(void *value)
         pthread_setspecific(end_key, (void *)(round + 1));
         return;
     }
+    sgc_signals_block(&saved);
     sgc_threads_settle();
     r = own_record();
     sgc_cache_close(&r->cache, &r->cache.section);
     sgc_give_back(&r->cache);
     stage = STAGE_COMMON;
     sgc_cache_use(NULL);
-    busy = true;
     retire_record(r);
-    busy = false;
+    sgc_signals_restore(&saved);
 }
 
 /* ---- caches ---- */
@@ -209,7 +210,7 @@ static void begin(void)
 
     sgc_assert(stage == STAGE_NEW && sgc_self == NULL);
     stage = STAGE_COMMON;
-    busy = true;
+    sgc_thread_busy = true;
     r = take_record();
     if (r != NULL && open_record(r)) {
         stage = STAGE_OWN;
@@ -217,7 +218,7 @@ static void begin(void)
         if (sgc_checks())
             sgc_fast_cache = none;
     }
-    busy = false;
+    sgc_thread_busy = false;
     if (stage == STAGE_OWN && sgc_a32_load_acq(&end_key_made) != 0)
         pthread_setspecific(end_key, (void *)1);
 }
@@ -230,17 +231,17 @@ struct sgc_cache *sgc_thread_cache(bool *common)
     *common = sgc_self == NULL;
     if (!*common)
         return sgc_self;
-    sgc_assert(!busy);
-    busy = true;
+    sgc_assert(!sgc_thread_busy);
+    sgc_thread_busy = true;
     sgc_lock(&sgc_threads.common_lock, NULL);
     return &sgc_threads.common->cache;
 }
 
 void sgc_thread_leave_common(void)
 {
-    sgc_assert(busy && sgc_lock_taken(&sgc_threads.common_lock));
+    sgc_assert(sgc_thread_busy && sgc_lock_taken(&sgc_threads.common_lock));
     sgc_unlock(&sgc_threads.common_lock, NULL);
-    busy = false;
+    sgc_thread_busy = false;
 }
 
 /* ---- what the child of a fork puts off ---- */
@@ -264,10 +265,13 @@ static void close_lost(void)
     sgc_pool_take_back_lost();
 }
 
+/* How many forks, one inside the other, have begun since the calling thread took all locks? */
+static _Thread_local uint32_t forks __attribute__((tls_model("initial-exec")));
+
 /* Is the thread in malloc, with locks or pages, or was it when a handler left it by a jump? */
 static bool is_inside(void)
 {
-    return busy || (sgc_self != NULL && sgc_self->section.guards != 0);
+    return sgc_thread_busy || forks != 0 || (sgc_self != NULL && sgc_self->section.guards != 0);
 }
 
 /* Another section was interrupted, which is told, or left, which is repaired. */
@@ -296,9 +300,9 @@ void sgc_threads_settle(void)
         if (now == CLOSING) {
             sgc_wait(&put_off, now, -1);
         } else if (sgc_a32_cas(&put_off, LOST, CLOSING)) {
-            busy = true;
+            sgc_thread_busy = true;
             close_lost();
-            busy = false;
+            sgc_thread_busy = false;
             sgc_a32_store_rel(&put_off, NONE);
             sgc_wake(&put_off, INT_MAX);
         }
@@ -309,15 +313,20 @@ void sgc_threads_settle(void)
  *
  * The forking thread holds all locks meanwhile, so that the child finds the heap whole.  The
  * handlers are registered with the first call of the family, before anybody else's: so they are the
- * last to prepare, and the first in the child, and others' handlers may allocate.
+ * last to prepare, and the first in the child, and others' handlers may allocate.  Signals are
+ * blocked meanwhile: a handler may allocate and fork where it has interrupted a fork.
+ *
+ * A handler of pthread_atfork that was registered earlier still, where this library's constructor is
+ * not the first, may not allocate, but may fork.  The inner fork finds all locks taken.  In its child, which has one
+ * thread, they are given back at once; what is left of the outer fork there does without.
  *
  * They write to few OS pages, each of which the fork makes costly, however many threads there are:
  * to this library's variables, to the table that the locks of all caches lie in, and to the forking
  * thread's own.
  */
 
-/* Does the calling thread hold all locks? */
-static _Thread_local bool prepared __attribute__((tls_model("initial-exec")));
+/* Of the thread that forks, which has all locks. */
+SGC_STATE static sigset_t signals_before;
 
 /* In rank order.  Caches are opened under the registry's lock, so as many are unlocked later.  A
  * child of an earlier fork first does what it has put off: its locks of caches are held until then.
@@ -326,9 +335,15 @@ static _Thread_local bool prepared __attribute__((tls_model("initial-exec")));
  * vain. */
 static void prepare(void)
 {
-    sgc_assert(!prepared);
+    sigset_t saved;
+
+    if (forks != 0) {
+        forks++;
+        return;
+    }
     if (is_inside() || (sgc_self != NULL && sgc_section_inside(&sgc_self->section)))
         return;
+    sgc_signals_block(&saved);
     sgc_threads_settle();
     sgc_lock(&sgc_threads.common_lock, NULL);
     sgc_lock(&sgc_threads.lock, NULL);
@@ -338,14 +353,17 @@ static void prepare(void)
     sgc_lock(&sgc_spans.lock, NULL);
     sgc_lock(&sgc_orphans.lock, NULL);
     sgc_pool_lock_settled(NULL);
-    prepared = true;
+    signals_before = saved;
+    forks = 1;
 }
 
 static void parent(void)
 {
-    if (!prepared)
+    sigset_t saved;
+
+    if (forks == 0 || --forks != 0)
         return;
-    prepared = false;
+    saved = signals_before;
     sgc_assert(sgc_lock_taken(&sgc_pool.lock) && sgc_lock_taken(&sgc_threads.lock));
     sgc_unlock(&sgc_pool.lock, NULL);
     sgc_unlock(&sgc_orphans.lock, NULL);
@@ -353,6 +371,7 @@ static void parent(void)
     sgc_caches_unlock();
     sgc_unlock(&sgc_threads.lock, NULL);
     sgc_unlock(&sgc_threads.common_lock, NULL);
+    sgc_signals_restore(&saved);
 }
 
 /* The others' caches are closed later, so a program that calls exec at once is spared that. */
@@ -360,9 +379,9 @@ static void child(void)
 {
     struct sgc_record *self = stage == STAGE_OWN ? own_record() : NULL;
 
-    if (!prepared)
+    if (forks == 0)
         return;
-    prepared = false;
+    forks = 0;
     sgc_assert(sgc_a32_load(&put_off) == NONE);
     sgc_pool_after_fork();
     sgc_give_back_after_fork();
@@ -374,6 +393,7 @@ static void child(void)
     sgc_lock_reset(&sgc_threads.lock);
     sgc_lock_reset(&sgc_threads.common_lock);
     sgc_a32_store(&put_off, LOST);
+    sgc_signals_restore(&signals_before);
 }
 
 /* A thread that has its cache already is watched, too. */

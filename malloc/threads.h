@@ -51,6 +51,10 @@ struct sgc_threads {
 };
 SGC_INNER struct sgc_threads sgc_threads;
 
+/* Is the calling thread inside malloc where its section does not tell so?  It has a lock, or is in
+ * the midst of a checked block. */
+SGC_INNER _Thread_local bool sgc_thread_busy __attribute__((tls_model("initial-exec")));
+
 /* The record with the cache of that number; no cache is outside a record. */
 static inline struct sgc_record *sgc_record_of(uint32_t id)
 {

@@ -6,9 +6,13 @@
  * CONFORM_THREADS in the environment says how many there are in turn, CONFORM_AT_ONCE how many at
  * once.
  */
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 
+#include "tests/lib/child.h"
 #include "tests/lib/module.h"
 #include "tests/lib/threads.h"
 #include "tests/malloc/conform.h"
@@ -133,6 +137,64 @@ static void *end_raw(void *arg)
     return arg;
 }
 
+/* ---- interrupted ---- */
+
+enum { INTERRUPTED = 100, KEPT = 40000, HANG_SECONDS = 60 };
+
+static atomic_int interruptions;
+
+static void allocate_in_handler(TEST_UNUSED int number)
+{
+    int saved = errno;
+
+    conform_expect(small_work(7));
+    free(malloc(100000));
+    atomic_fetch_add(&interruptions, 1);
+    errno = saved;
+}
+
+static void take_signals(int how)
+{
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    pthread_sigmask(how, &one, NULL);
+}
+
+/* It has a cache with many pages, and takes the signal from then on. */
+static void *end_with_many(void *arg)
+{
+    void **kept = arg;
+
+    for (size_t i = 0; i < KEPT; i++)
+        kept[i] = malloc(i % 1000);
+    take_signals(SIG_UNBLOCK);
+    return NULL;
+}
+
+/* The signal comes in the end of a thread, where the C library may have a lock of its own. */
+static int ends_interrupted(void)
+{
+    struct sigaction action = { .sa_handler = allocate_in_handler, .sa_flags = SA_RESTART };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+    struct itimerspec often = { { 0, 50000 }, { 0, 50000 } };
+    static void *kept[KEPT];
+    timer_t timer;
+
+    alarm(HANG_SECONDS);
+    take_signals(SIG_BLOCK);
+    sigaction(SIGUSR1, &action, NULL);
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &often, NULL) != 0)
+        return CHILD_SKIPS;
+    for (int i = 0; i < INTERRUPTED; i++) {
+        pthread_join(thread_start(end_with_many, kept), NULL);
+        for (size_t k = 0; k < KEPT; k++)
+            free(kept[k]);
+    }
+    return atomic_load(&conform_wrong) == 0 && atomic_load(&interruptions) >= INTERRUPTED / 2 ? 0 : 1;
+}
+
 /* ---- one after the other ---- */
 
 /* Their thread-local data is allocated when a thread comes to it. */
@@ -228,7 +290,7 @@ static void test_at_once(void)
 int main(void)
 {
     load_modules();
-    tap_plan(7);
+    tap_plan(8);
     for (int key = 0; key < KEYS; key++)
         if (pthread_key_create(&keys[key], destroy_value) != 0)
             tap_bail("no %d keys", KEYS);
@@ -238,6 +300,10 @@ int main(void)
     tap_ok(turns_are_right(ENDING, begin_late), "for the first time in the last of these rounds");
     tap_ok(turns_are_right(ENDING, with_variable), "in destructors of thread-local variables");
     tap_ok(turns_are_right(ENDING, end_raw), "in threads that end by the system call");
+    if (conform_is_sgc())
+        child_ok(ends_interrupted, "in handlers that interrupt the end of a thread");
+    else
+        tap_skip("handlers that interrupt the end of a thread: this malloc does not promise anything");
     tap_ok(memory_stays_flat(brief, "in turn"),
            "threads that come and go, with %d keys and %d modules, leave nothing behind", KEYS, MODULES);
     tap_ok(conform_is_c_library() || memory_stays_flat(mixed, "of several kinds"),

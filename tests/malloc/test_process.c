@@ -8,11 +8,12 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/time.h>
+#include <time.h>
 
 #include "tests/lib/child.h"
 #include "tests/malloc/conform.h"
 
-enum { EARLY_BYTES = 300, LATE = 20, JUMPS = 2000 };
+enum { EARLY_BYTES = 300, LATE = 20, JUMPS = 2000, HANG_SECONDS = 60 };
 
 /* ---- before main ---- */
 
@@ -119,7 +120,7 @@ static bool jumps_do_no_harm(void)
 
 /* ---- forks in handlers, and without any ---- */
 
-enum { FORKS = 20, DEPTH = 3, INTERRUPTIONS = 200, LARGE = 1000000, HANG_SECONDS = 60 };
+enum { FORKS = 20, DEPTH = 3, INTERRUPTIONS = 200, LARGE = 1000000 };
 
 static volatile sig_atomic_t answers;
 
@@ -154,6 +155,66 @@ static bool forks_in_handlers_work(void)
     }
     signal(SIGUSR1, SIG_DFL);
     return answers == FORKS;
+}
+
+/* ---- forks in forks ---- */
+
+/* Their timer's signal has its handler. */
+static int work_or_hang(unsigned seed)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm(HANG_SECONDS);
+    return conform_work(seed) ? 0 : 1;
+}
+
+static void fork_and_allocate(TEST_UNUSED int number)
+{
+    int saved = errno, status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(work_or_hang(23));
+    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0))
+        conform_expect(false);
+    free(malloc(LARGE));
+    answers = answers + 1;
+    errno = saved;
+}
+
+/* SIGALRM is in use. */
+static void end_if_it_hangs(void)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
+    struct itimerspec after = { .it_value.tv_sec = HANG_SECONDS };
+    timer_t timer;
+
+    conform_expect(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &after, NULL) == 0);
+}
+
+/* The program does nothing else than fork, so the signal comes in a fork. */
+static int forks_interrupted(void)
+{
+    struct sigaction action = { .sa_handler = fork_and_allocate, .sa_flags = SA_RESTART };
+    struct itimerval timer = { { 0, 0 }, { 0, 0 } }, none = { { 0, 0 }, { 0, 0 } };
+
+    end_if_it_hangs();
+    sigaction(SIGALRM, &action, NULL);
+    conform_expect(conform_work(24));
+    answers = 0;
+    for (int i = 0; answers < INTERRUPTIONS; i++) {
+        int status = -1;
+        pid_t child;
+
+        timer.it_value.tv_usec = 10 + i % 50 * 10;
+        setitimer(ITIMER_REAL, &timer, NULL);
+        child = fork();
+        if (child == 0)
+            _exit(0);
+        setitimer(ITIMER_REAL, &none, NULL);
+        if (waitpid(child, &status, 0) != child || status != 0)
+            return 1;
+    }
+    return atomic_load(&conform_wrong) == 0 && conform_work(25) ? 0 : 2;
 }
 
 /* The child calls what a handler may. */
@@ -225,12 +286,31 @@ static int interrupt_with(void (*handler)(int))
     return 0;
 }
 
+/* A handler of SIGABRT allocates where the program ends because a handler has: it ends all the same. */
+static int interrupt_and_end(void)
+{
+    signal(SIGABRT, allocate_inside);
+    return interrupt_with(allocate_inside);
+}
+
+static int status_of_end(void)
+{
+    pid_t child = child_begin_caught();
+    int status;
+
+    if (child == 0)
+        _exit(interrupt_and_end());
+    status = child_wait(child);
+    capture_end();
+    return status;
+}
+
 static void test_interrupting(void)
 {
     static const char told[] = "a signal handler called malloc";
 
     if (!conform_is_sgc()) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 4; i++)
             tap_skip("handlers that have interrupted malloc: this malloc does not promise anything");
         return;
     }
@@ -238,6 +318,7 @@ static void test_interrupting(void)
     child_says_of(interrupt_with(allocate_inside), 128 + SIGABRT, told,
                   "a handler that has interrupted malloc and calls it is told");
     child_says_of(interrupt_with(jump_out), 128 + SIGABRT, told, "so is a thread whose handler has left malloc by a jump");
+    tap_ok(status_of_end() == 128 + SIGABRT, "a handler of SIGABRT that allocates does not keep the program from its end");
 }
 
 /* No handlers of pthread_atfork are run. */
@@ -255,13 +336,14 @@ static bool bare_fork_works(void)
 
 int main(void)
 {
-    tap_plan(9);
+    tap_plan(11);
     tap_ok(conform_free(from_preinit, EARLY_BYTES, 1) && conform_free(from_constructor, EARLY_BYTES, 2) && early_work,
            "before the constructors, and in one");
     tap_ok(run_in_child(exits) == LATE, "in functions of atexit");
     tap_ok(spawn_works() && vfork_works(), "around posix_spawn and vfork");
     tap_ok(jumps_do_no_harm(), "in a handler, and after jumps out of it");
     tap_ok(forks_in_handlers_work(), "in children of forks in handlers, nested");
+    child_ends_well(child_start(forks_interrupted), "in handlers that interrupt a fork, and in children of these");
     test_interrupting();
     tap_ok(bare_fork_works(), "in a child of _Fork, and its children");
     return tap_done();

@@ -17,7 +17,7 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/threads.h"
 
-enum { TURNS = 50, LOST_TURNS = 2000, DYING = 16, BUSY = 3, ROUNDS = 4, FORKS = 20 };
+enum { TURNS = 50, LOST_TURNS = 2000, DYING = 16, BUSY = 3, ROUNDS = 4, FORKS = 20, NESTED = 3, HANG_SECONDS = 60 };
 
 /* ---- the end of a thread ---- */
 
@@ -249,7 +249,70 @@ static void test_forks(void)
     sgc_heap_check();
 }
 
+/* ---- forks in forks ----
+ *
+ * Handlers of pthread_atfork that are registered before the malloc's own run while that has all
+ * locks. */
+
+static bool nests;
+static int nested;
+
+/* Its child goes on with the fork that it is in, unless it ends. */
+static void fork_inside(void)
+{
+    pid_t inner;
+
+    if (!nests)
+        return;
+    nests = false;
+    inner = child_begin();
+    if (inner == 0)
+        _exit((alarm(HANG_SECONDS), settle()));
+    nested += child_wait(inner) == 0;
+    nests = true;
+}
+
+static void register_early(void)
+{
+    pthread_atfork(fork_inside, fork_inside, fork_inside);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*preinit)(void) = register_early;
+
+/* Each fork has one in each of its two handlers in the parent, and its child one more. */
+static int fork_in_forks(void)
+{
+    pthread_t thread[BUSY];
+
+    alarm(HANG_SECONDS);
+    sgc_a32_store(&stop, 0);
+    threads_start(thread, BUSY, busy);
+    while (threads_with_caches() < BUSY + 1)
+        sgc_sleep_ns(1000000);
+    nests = true;
+    for (int i = 0; i < NESTED; i++) {
+        pid_t outer = fork();
+
+        if (outer == 0)
+            _exit((nested != 2 * i + 2) + settle());
+        if (child_wait(outer) != 0)
+            return 1;
+    }
+    nests = false;
+    sgc_a32_store(&stop, 1);
+    threads_join(thread, BUSY);
+    return nested == 2 * NESTED ? 0 : 2;
+}
+
+static void test_nested(void)
+{
+    if (SGC_TSAN)
+        tap_skip("its children start no threads");
+    else
+        child_ok(fork_in_forks, "forks in handlers of forks that are under way");
+}
+
 int main(void)
 {
-    return tap_all(test_records, test_late, test_lost, test_forks);
+    return tap_all(test_records, test_late, test_lost, test_forks, test_nested);
 }
