@@ -8,6 +8,8 @@
  *   bits, a bit   who gets a block, who frees one    the same    read-modify-writes, by which one of them
  *   for each                                                     has it; no memory goes with a block
  *   next          who gets a block                   the same    likewise
+ *   used          who gets a block, who frees one    the same    relaxed: a stale value has a block sought in
+ *                                                                vain, or one be given that has a byte
  */
 #ifndef SGC_MALLOC_EMPTY_H
 #define SGC_MALLOC_EMPTY_H
@@ -28,19 +30,23 @@ enum {
 
 struct sgc_empty {
     char *start;                        /* NULL: there is no address space for them, and they are none */
-    sgc_aw_t bits[SGC_EMPTY_BLOCKS / SGC_EMPTY_BITS], next;
+    sgc_aw_t bits[SGC_EMPTY_BLOCKS / SGC_EMPTY_BITS], next, used;
 };
 SGC_INNER struct sgc_empty sgc_empty;
 
 /* NULL: there are none left. */
 static inline void *sgc_empty_new(void)
 {
+    if (sgc_aw_load(&sgc_empty.used) >= SGC_EMPTY_BLOCKS)
+        return NULL;
     for (int tries = 0; sgc_empty.start != NULL && tries < SGC_EMPTY_BLOCKS; tries++) {
         size_t i = sgc_aw_add(&sgc_empty.next, 1) % SGC_EMPTY_BLOCKS;
         uintptr_t bit = (uintptr_t)1 << i % SGC_EMPTY_BITS;
 
-        if ((sgc_aw_or(&sgc_empty.bits[i / SGC_EMPTY_BITS], bit) & bit) == 0)
+        if ((sgc_aw_or(&sgc_empty.bits[i / SGC_EMPTY_BITS], bit) & bit) == 0) {
+            sgc_aw_add(&sgc_empty.used, 1);
             return sgc_empty.start + i * SGC_GRANULE;
+        }
     }
     return NULL;
 }
@@ -76,7 +82,10 @@ static inline bool sgc_empty_free(const void *block)
     uintptr_t bit;
     sgc_aw_t *word = sgc_empty_word(block, &bit);
 
-    return word != NULL && (sgc_aw_and(word, ~bit) & bit) != 0;
+    if (word == NULL || (sgc_aw_and(word, ~bit) & bit) == 0)
+        return false;
+    sgc_aw_add(&sgc_empty.used, (uintptr_t)-1);
+    return true;
 }
 
 #endif

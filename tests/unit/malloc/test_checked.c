@@ -14,6 +14,7 @@
 #include "malloc/quarantine.h"
 #include "tests/lib/bytes.h"
 #include "tests/lib/capture.h"
+#include "malloc/empty.h"
 #include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 
@@ -183,6 +184,7 @@ static void test_empty(void)
     sgc_free(q);
     capture_begin();
     sgc_free_sized(block(0), 1);
+    uintptr_t next;
     tap_ok(capture_count(capture_end(), "the size 1 is passed, but the program has asked for 0") == 1,
            "so is a wrong size");
     for (others = 0; others < 10000 && is_closed(q = block(0));)
@@ -207,6 +209,9 @@ static int count_frees(size_t bytes, bool first_elsewhere, int between, bool the
 {
     char *p = block(bytes);
 
+    next = sgc_aw_load(&sgc_empty.next);
+    sgc_free(block(0));
+    tap_ok(sgc_aw_load(&sgc_empty.next) == next, "and no address is sought in vain");
     (first_elsewhere ? free_elsewhere : sgc_free)(p);
     if (*pairs(bytes, between) != '\0')
         return -1;
