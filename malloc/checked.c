@@ -27,12 +27,32 @@ SGC_STATE static uintptr_t secret;
 SGC_STATE struct sgc_quarantine **sgc_quarantines;
 SGC_STATE struct sgc_empty sgc_empty;
 
-void sgc_checked_start(void)
+/* Each bit of the result depends on all of x. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
+
+/* Whoever reads a seal may find the secret, so it is nothing else's.  AT_RANDOM, for a system that
+ * has no bytes to give, is what the C library has its canary from: only a part of a mixture is
+ * used, from which that does not follow. */
+static void make_secret(void)
 {
     const void *random = (const void *)getauxval(AT_RANDOM);
+    uint64_t words[2] = { 0, 0 };
 
+    if (sgc_mem_randomize(&secret, sizeof secret))
+        return;
     if (random != NULL)
-        memcpy(&secret, random, sizeof secret);
+        memcpy(words, random, sizeof words);
+    secret = mix(words[0] ^ mix(words[1] ^ sgc_clock_ns())) + words[1];
+}
+
+void sgc_checked_start(void)
+{
+    make_secret();
     sgc_quarantines = sgc_owner_table_make(sizeof *sgc_quarantines);
     sgc_empty.start = sgc_mem_reserve(SGC_EMPTY_BYTES, sgc_os_page_size());
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 
 #include "platform/file_linux.h"
 #include "platform/platform.h"
@@ -276,4 +277,10 @@ void *sgc_mem_obtain_wiped(size_t bytes)
         return memory;
     sgc_mem_release(memory, whole);
     return NULL;
+}
+
+bool sgc_mem_randomize(void *start, size_t bytes)
+{
+    sgc_assert(bytes <= 256);           /* as many come at once */
+    return sgc_syscall(SYS_getrandom, (long)start, (long)bytes, GRND_NONBLOCK, 0) == (long)bytes;
 }

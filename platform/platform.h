@@ -100,6 +100,10 @@ size_t sgc_mem_resident(void *start, size_t bytes);
  * Bounds are rounded to OS pages.  For stacks whose lower end the kernel grows.  [any] */
 uintptr_t sgc_mem_mapped_from(uintptr_t lo, uintptr_t hi);
 
+/* Fills the range with random bytes of the system's, without waiting for them.  False: it has none.
+ * [any] */
+bool sgc_mem_randomize(void *start, size_t bytes);
+
 /* ---- what can be read (readable_linux.c) ----------------------------------------------------- */
 
 /* Does the system answer the questions below now?  A filter of system calls may refuse them.  Then
