@@ -20,6 +20,7 @@
 #include <stddef.h>
 
 #include "malloc/options.h"
+#include "malloc/threads.h"
 #include "platform/atomics.h"
 #include "platform/report.h"
 
@@ -40,6 +41,16 @@ static inline bool sgc_tells_and_goes_on(void)
     return sgc_malloc_options.harden == 0 || sgc_malloc_options.action == SGC_HARDEN_REPORT;
 }
 
-#define SGC_TELL(...) (sgc_tells_and_goes_on() ? sgc_error(__VA_ARGS__) : sgc_fatal(__VA_ARGS__))
+/* A handler of SIGABRT may call malloc: so the common cache, if this thread has it, is given back
+ * before a message that ends the program. */
+static inline void sgc_tell_outside_malloc(void)
+{
+    if (sgc_thread_busy && sgc_self == NULL)
+        sgc_thread_leave_common();
+    sgc_thread_busy = false;
+}
+
+#define SGC_TELL(...) \
+    (sgc_tells_and_goes_on() ? sgc_error(__VA_ARGS__) : (sgc_tell_outside_malloc(), sgc_fatal(__VA_ARGS__)))
 
 #endif

@@ -33,6 +33,25 @@ static void *from_heap(struct sgc_cache *cache, size_t bytes, size_t align, bool
     return sgc_span_alloc(&cache->section, bytes, zeroed ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE, align);
 }
 
+/* What is changed for a checked block is the thread's alone, but for a signal handler.  The common
+ * cache's turn has said so already. */
+static void set_inside(const struct sgc_turn *turn, bool inside)
+{
+    sgc_assert(turn->cache != NULL && sgc_checks());
+    if (!turn->common)
+        sgc_thread_busy = inside;
+}
+
+static void *new_checked(const struct sgc_turn *turn, size_t bytes, size_t align)
+{
+    void *block;
+
+    set_inside(turn, true);
+    block = sgc_checked_new(turn->cache, bytes, align);
+    set_inside(turn, false);
+    return block;
+}
+
 static void *new_block(size_t bytes, size_t align, bool zeroed)
 {
     struct sgc_turn turn;
@@ -42,7 +61,7 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
     if (bytes <= PTRDIFF_MAX - SGC_PAGE && align <= PTRDIFF_MAX / 2) {
         turn = sgc_turn_begin();
         if (turn.cache != NULL)
-            block = sgc_checks() ? sgc_checked_new(turn.cache, bytes, align) :
+            block = sgc_checks() ? new_checked(&turn, bytes, align) :
                                    from_heap(turn.cache, bytes != 0 ? bytes : 1, align, zeroed);
         sgc_turn_end(&turn);
     }
@@ -158,22 +177,21 @@ static inline void free_unchecked(void *block, const char *function)
         free_or_tell(block, function);
 }
 
-/* A block that has waited may be freed in its place.  By a thread that has a cache without a
- * turn. */
+/* A block that has waited may be freed in its place. */
 __attribute__((noinline))
 static void free_checked(void *block, size_t bytes, const char *function)
 {
-    struct sgc_turn turn;
+    struct sgc_turn turn = sgc_turn_begin();
 
     sgc_assert(block != NULL && sgc_checks());
-    if (sgc_self != NULL) {
-        sgc_threads_settle();
-        block = sgc_checked_free(sgc_self, block, bytes, function);
+    if (turn.cache != NULL) {
+        set_inside(&turn, true);
+        block = sgc_checked_free(turn.cache, block, bytes, function);
+        set_inside(&turn, false);
     } else {
-        turn = sgc_turn_begin();
-        block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;
-        sgc_turn_end(&turn);
+        block = NULL;
     }
+    sgc_turn_end(&turn);
     if (block != NULL)
         free_or_tell(block, function);
 }

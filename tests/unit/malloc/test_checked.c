@@ -5,16 +5,20 @@
  * what it tries, and see what was told.
  */
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "alloc/whole_heap.h"
 #include "malloc/checked.h"
+#include "malloc/empty.h"
 #include "malloc/family.h"
 #include "malloc/quarantine.h"
 #include "tests/lib/bytes.h"
-#include "tests/lib/capture.h"
-#include "malloc/empty.h"
+#include "tests/lib/child.h"
 #include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 
@@ -62,6 +66,21 @@ static void test_realloc(void)
     tap_ok(q != p && q[0] == 'A' && q[99] == 'A' && all_zero(q + 100, 4) && sgc_malloc_usable_size(q) == 104,
            "a block that grows is another one");
     sgc_free(q);
+}
+
+/* ---- the secret ---- */
+
+/* A seal without what is known of it has the secret's lower bytes; the C library has its canary from
+ * these of AT_RANDOM, and what it seals pointers with from the next eight. */
+static void test_secret(void)
+{
+    const uintptr_t *random = (const uintptr_t *)getauxval(AT_RANDOM);
+    char *p = block(24);
+    uintptr_t seal = *(uintptr_t *)(p + 24), found = seal >> 8 ^ (uintptr_t)p ^ 24, lower = UINTPTR_MAX >> 8;
+
+    tap_ok(((found ^ random[0]) & lower & ~(uintptr_t)0xff) != 0 && ((found ^ random[1]) & lower) != 0,
+           "a seal says nothing of AT_RANDOM");
+    sgc_free(p);
 }
 
 /* ---- beyond the end ---- */
@@ -165,6 +184,7 @@ static void test_spans(void)
 static void test_empty(void)
 {
     char *p = block(0), *q = block(0);
+    uintptr_t next;
     int others;
 
     tap_ok(p != q && (uintptr_t)p % 16 == 0 && (uintptr_t)q % 16 == 0, "each block without bytes has an address of its own");
@@ -184,12 +204,14 @@ static void test_empty(void)
     sgc_free(q);
     capture_begin();
     sgc_free_sized(block(0), 1);
-    uintptr_t next;
     tap_ok(capture_count(capture_end(), "the size 1 is passed, but the program has asked for 0") == 1,
            "so is a wrong size");
     for (others = 0; others < 10000 && is_closed(q = block(0));)
         others++;
     tap_ok(others >= 4090 && sgc_malloc_usable_size(q) == 1, "beyond %d of them one has a byte", others);
+    next = sgc_aw_load(&sgc_empty.next);
+    sgc_free(block(0));
+    tap_ok(sgc_aw_load(&sgc_empty.next) == next, "and no address is sought in vain");
 }
 
 /* ---- wrong frees ---- */
@@ -209,9 +231,6 @@ static int count_frees(size_t bytes, bool first_elsewhere, int between, bool the
 {
     char *p = block(bytes);
 
-    next = sgc_aw_load(&sgc_empty.next);
-    sgc_free(block(0));
-    tap_ok(sgc_aw_load(&sgc_empty.next) == next, "and no address is sought in vain");
     (first_elsewhere ? free_elsewhere : sgc_free)(p);
     if (*pairs(bytes, between) != '\0')
         return -1;
@@ -304,6 +323,84 @@ static void test_threads(void)
     tap_ok(true, "and the heap is right");
 }
 
+/* ---- signal handlers ---- */
+
+enum { ALLOCATED = 7, HANG_SECONDS = 20 };
+
+static void allocate_and_end(TEST_UNUSED int number)
+{
+    memset(block(LARGE), 1, LARGE);
+    memset(block(100), 1, 100);
+    _exit(ALLOCATED);
+}
+
+static void free_twice(void *p)
+{
+    sgc_free(p);
+    sgc_free(p);
+}
+
+/* A destructor of the last round has the common cache. */
+static pthread_key_t key;
+
+static void free_twice_late(void *value)
+{
+    uintptr_t round = (uintptr_t)value;
+
+    if (round < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(key, (void *)(round + 1));
+    else
+        free_twice(block(100));
+}
+
+static void *end_late(void *arg)
+{
+    sgc_free(block(1));
+    pthread_setspecific(key, (void *)1);
+    return arg;
+}
+
+/* The program ends by the message, and its handler of SIGABRT allocates. */
+static int end_by_message(bool late)
+{
+    sgc_malloc_options.action = SGC_HARDEN_ABORT;
+    signal(SIGABRT, allocate_and_end);
+    alarm(HANG_SECONDS);
+    if (late && pthread_key_create(&key, free_twice_late) == 0)
+        thread_result(end_late, NULL);
+    else
+        free_twice(block(100));
+    return 0;
+}
+
+static volatile sig_atomic_t interruptions;
+
+static void use_malloc(TEST_UNUSED int number)
+{
+    sgc_free(block(20000));
+    interruptions = interruptions + 1;
+}
+
+/* Most of the time goes by in the midst of a block, not in sections.  0: nothing was said. */
+static int interrupt_often(void)
+{
+    struct itimerval often = { { 0, 300 }, { 0, 300 } };
+
+    signal(SIGALRM, use_malloc);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (interruptions < 20)
+        sgc_free(memset(sgc_malloc(20000), 1, 1));
+    return 0;
+}
+
+static void test_handlers(void)
+{
+    child_says_of(end_by_message(false), ALLOCATED, "freed already", "a handler of SIGABRT may allocate when a message ends the program");
+    child_says_of(end_by_message(true), ALLOCATED, "freed already", "also of a thread that has the common cache");
+    child_says(interrupt_often, 128 + SIGABRT, "a signal handler called malloc",
+               "a handler that has interrupted malloc and calls it is told");
+}
+
 int main(int argc, char **argv)
 {
     if (!sgc_checks() && argc == 1) {
@@ -313,6 +410,6 @@ int main(int argc, char **argv)
         tap_bail("the program cannot call itself");
     }
     tap_ok(sgc_checks(), "blocks are checked");
-    return tap_all(test_blocks, test_realloc, test_overruns, test_late_writes, test_spans, test_empty, test_second_frees,
-                   test_sizes, test_quarantine, test_threads);
+    return tap_all(test_blocks, test_realloc, test_secret, test_overruns, test_late_writes, test_spans, test_empty, test_second_frees,
+                   test_sizes, test_quarantine, test_threads, test_handlers);
 }
