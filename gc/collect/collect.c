@@ -31,11 +31,13 @@ static uint32_t wanted_markers(void)
     return (uint32_t)(sgc_options.torture > 0 ? max : sgc_pacing_markers(max));
 }
 
-/* A thread that has disabled collections meanwhile will enable them: nothing is wrong with the next
- * cycle. */
-static bool given_up(void)
+/* Allocation would try again at once.  When a request of the program is given up, what is allocated
+ * calls for a cycle as before; and so if a thread has disabled collections meanwhile, which will
+ * enable them. */
+static bool given_up(enum sgc_reason reason)
 {
-    if (!sgc_collect_disabled())
+    sgc_assert((unsigned)reason < SGC_REASONS);
+    if (reason != SGC_REASON_EXPLICIT && !sgc_collect_disabled())
         sgc_pacing_given_up();
     return false;
 }
@@ -63,11 +65,11 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_cycle_open(self, reason, stop, from);
     sgc_cycle.record.stopped_for = what;
     if (!sgc_cycle_stop(self, wanted_markers(), sgc_phases_stopped))
-        return given_up();
+        return given_up(reason);
     sgc_team_trim(&sgc_cycle.team);
     if (!sgc_cycle.complete) {
         SGC_UPPER(over, (false));
-        return given_up();
+        return given_up(reason);
     }
     sgc_cycle_close();
     sgc_lead_withdraw();
@@ -87,12 +89,12 @@ static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
 static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
     if (stop != NULL && stop() != 0)
-        return given_up();
+        return given_up(reason);
     if (sgc_concurrent_marks()) {
         if (may_finish(self, reason))
-            return sgc_lead_finish(self, reason, stopped_for(reason), from) || given_up();
+            return sgc_lead_finish(self, reason, stopped_for(reason), from) || given_up(reason);
         if (!sgc_lead_cancel(self))
-            return given_up();
+            return given_up(reason);
     }
     return run(self, reason, stop, from);
 }

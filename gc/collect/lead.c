@@ -15,6 +15,7 @@
 #include "gc/config/options.h"
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/pacing.h"
+#include "gc/pacing/pacing_rules.h"
 #include "gc/pacing/pause_rules.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/upper.h"
@@ -400,9 +401,12 @@ static enum step_number after_round(struct led *l)
     return sgc_concurrent_marks() ? MARK : OVER;
 }
 
-/* If it could not be stopped because collections are disabled now, the cycle is given up next. */
+/* If it could not be stopped because collections are disabled now, the cycle is given up next.  As
+ * long as it cannot be stopped for another reason, nobody helps a mark that cannot end. */
 static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct led *l)
 {
+    bool failed_before = l->failed;
+
     if (sgc_cycle_disabled()) {
         l->finished = sgc_lead_cancel(self);
         l->failed = !l->finished;
@@ -413,7 +417,9 @@ static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct l
         sgc_lead_over();
     l->failed = !l->finished && !sgc_cycle.stopped && !sgc_cycle_disabled();
     if (l->failed)
-        sgc_concurrent_pace_failed();
+        sgc_concurrent_pace_room_from(SGC_PACE_NEVER);
+    else if (failed_before)
+        sgc_concurrent_pace_room_from(0);
 }
 
 /* With the GC lock; another thread may have ended the cycle meanwhile. */
@@ -421,10 +427,10 @@ static void attempt(struct sgc_mutator *self, uintptr_t from, void *led)
 {
     struct led *l = led;
 
-    l->finished = true;
-    l->failed = false;
     if (sgc_concurrent_marks())
         attempt_once_more(self, from, l);
+    else
+        l->finished = true;
 }
 
 static enum step_number after_attempt(struct led *l)

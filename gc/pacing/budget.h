@@ -5,9 +5,9 @@
  *
  *   what              written by                             read by, and ordering
  *   bytes, first,     the collecting thread, at the end      mutators: relaxed; a stale one costs a
- *   worth,            of a cycle; API; mutators:             poll, or an early cycle
- *   recheck_at        `recheck_at`; `bytes` once a cycle,
- *                     by CAS
+ *   worth, step,      of a cycle, or when it is given up;    poll, or an early cycle
+ *   recheck_at        API; mutators: `recheck_at`; `bytes`
+ *                     once a cycle, by CAS
  *   used_up,          mutators: the first that finds the     the same: `used_up` publishes
  *   freed_then        budget used up; at the end of a        `freed_then`, release and acquire
  *                     cycle: 0
@@ -33,6 +33,8 @@
 
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
+#include "gc/config/public_vars.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing_rules.h"
 
 struct sgc_budget {
@@ -41,6 +43,8 @@ struct sgc_budget {
                                          * cycle */
     sgc_aw_t first;                     /* the same, before memory that is free and touched was
                                          * added to it */
+    sgc_aw_t step;                      /* as it was set when the last cycle ended: one that is
+                                         * given up is tried again after so much more */
     sgc_aw_t worth;                     /* so much is added at most */
     sgc_aw_t recheck_at;                /* before it reaches that, other threads' frees make up for
                                          * it */
@@ -78,6 +82,25 @@ static inline bool sgc_budget_endo(void)
 
 /* The heap's size that the client or the cgroup allows, but no more than the machine can bear. */
 size_t sgc_budget_limit(void);
+
+/* The allocated bytes that call for a collection: without the growth of GC_non_gc_bytes, which no
+ * collection can free, but at least an eighth, whatever the client says. */
+static inline size_t sgc_budget_counted(size_t allocated)
+{
+    size_t now = sgc_aw_load(&sgc_client_non_gc_bytes);
+    size_t before = sgc_aw_load(&sgc_budget.non_gc_before);
+    size_t growth = now > before ? now - before : 0;
+    size_t min = allocated / 8;
+
+    sgc_assert(allocated < SGC_PACE_NEVER);
+    return growth < allocated - min ? allocated - growth : min;
+}
+
+/* The allocated bytes that call for a collection, less the freed ones. */
+static inline size_t sgc_budget_net_allocated(void)
+{
+    return sgc_pace_less(sgc_budget_counted(sgc_counts_allocated()), sgc_counts_freed());
+}
 
 /* Would a mark after so many bytes stop the program for longer than a cycle may? */
 bool sgc_budget_stops_long(size_t since);

@@ -13,7 +13,7 @@ struct waits {
 };
 
 struct concurrent_pace {
-    sgc_aw_t from, live, expected, mark_ns, began_ns, endo; /* the plan, without its room */
+    sgc_aw_t from, live, expected, room, mark_ns, began_ns, endo;       /* the plan */
     sgc_aw_t marked, round;
     sgc_aw_t late_from;                 /* allocated when a thread first waited for a cycle; 0:
                                          * nobody did */
@@ -31,6 +31,7 @@ void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan)
     sgc_aw_store(&concurrent_pace.from, plan->from);
     sgc_aw_store(&concurrent_pace.live, plan->live);
     sgc_aw_store(&concurrent_pace.expected, plan->expected);
+    sgc_aw_store(&concurrent_pace.room, plan->room);
     sgc_aw_store(&concurrent_pace.mark_ns, plan->mark_ns);
     sgc_aw_store(&concurrent_pace.began_ns, sgc_clock_ns());
     sgc_aw_store(&concurrent_pace.endo, plan->endo);
@@ -43,12 +44,6 @@ void sgc_concurrent_pace_end(void)
 {
     sgc_aw_store(&concurrent_pace.late_from, 0);
     sgc_aw_store(&sgc_concurrent_room, 0);
-}
-
-void sgc_concurrent_pace_failed(void)
-{
-    if (sgc_concurrent_pace_on())
-        sgc_aw_store(&sgc_concurrent_room, SGC_PACE_NEVER);
 }
 
 void sgc_concurrent_pace_marked(size_t bytes)
@@ -67,6 +62,15 @@ static size_t since(size_t allocated)
     size_t from = sgc_aw_load(&concurrent_pace.from);
 
     return allocated > from ? allocated - from : 0;
+}
+
+void sgc_concurrent_pace_room_from(size_t allocated)
+{
+    size_t room = allocated != SGC_PACE_NEVER ? since(allocated) + sgc_aw_load(&concurrent_pace.room) : SGC_PACE_NEVER;
+
+    sgc_assert(allocated <= SGC_PACE_NEVER);
+    if (sgc_concurrent_pace_on())
+        sgc_aw_store(&sgc_concurrent_room, sgc_pace_smaller(room, SGC_PACE_NEVER));
 }
 
 /* A mark that has found more than was expected may have to find all there is. */
@@ -104,7 +108,8 @@ enum sgc_pace_is sgc_concurrent_pace_is(size_t allocated)
     if (room == 0)
         return SGC_PACE_OFF;
     if (since(allocated) >= room)
-        return since(allocated) / (SGC_PACE_ROOMS + 1) >= room ? SGC_PACE_HOPELESS : SGC_PACE_OVERDUE;
+        return (since(allocated) - room) / SGC_PACE_ROOMS >= sgc_aw_load(&concurrent_pace.room) ? SGC_PACE_HOPELESS
+                                                                                               : SGC_PACE_OVERDUE;
     return behind(allocated, room) ? SGC_PACE_BEHIND : SGC_PACE_AHEAD;
 }
 

@@ -7,7 +7,9 @@
  *
  *   what            written by                                              read by           ordering
  *   the plan        the lead when the mark begins, with the GC lock; `room`  mutators, lead    relaxed: a stale one means an
- *                   is 0 while there is none: whoever ends the cycle                           assist too many or too few
+ *                   is 0 while there is none: whoever ends the cycle; and                      assist too many or too few
+ *                   it is moved by the thread that tries to, with the GC
+ *                   lock
  *   marked, round   the lead, while it marks                                mutators          relaxed, likewise
  *   waits           mutators, by addition                                   who ends a cycle  relaxed, exchanged for 0: what is
  *                                                                                             missed counts for the next
@@ -36,14 +38,16 @@ void sgc_concurrent_pace_begin(const struct sgc_concurrent_pace_plan *plan);
 /* It is over, or given up, or does not begin. */
 void sgc_concurrent_pace_end(void);
 
-/* The program cannot be stopped for its end: until it can, nobody helps or waits. */
-void sgc_concurrent_pace_failed(void);
+/* From now on the room of the plan begins where the program had allocated so much since the last
+ * cycle: 0, where the mark began; SGC_PACE_NEVER, nowhere, so that nobody helps or waits.  With the
+ * GC lock. */
+void sgc_concurrent_pace_room_from(size_t allocated);
 
 /* So many bytes are marked; it is the n-th round that begins, from 1 on. */
 void sgc_concurrent_pace_marked(size_t bytes);
 void sgc_concurrent_pace_round(unsigned n);
 
-/* The room of the plan; 0: there is no mark beside the program. */
+/* The room there is now; 0: there is no mark beside the program. */
 SGC_INNER sgc_aw_t sgc_concurrent_room;
 
 /* Is there a mark beside the program?  Any thread. */
@@ -54,7 +58,7 @@ static inline bool sgc_concurrent_pace_on(void)
 
 /* The program has allocated so much since the last cycle: OFF, there is no mark beside it; AHEAD,
  * that is no more than its part; BEHIND, it is more; OVERDUE, it is what there was room for;
- * HOPELESS, it is SGC_PACE_ROOMS times as much again.  Any thread. */
+ * HOPELESS, it is SGC_PACE_ROOMS times the plan's room more.  Any thread. */
 enum sgc_pace_is { SGC_PACE_OFF, SGC_PACE_AHEAD, SGC_PACE_BEHIND, SGC_PACE_OVERDUE, SGC_PACE_HOPELESS };
 enum sgc_pace_is sgc_concurrent_pace_is(size_t allocated);
 

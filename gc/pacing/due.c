@@ -15,19 +15,6 @@
  * so often meanwhile. */
 enum { ROOM_SHARE = 4, POLLS = 1024 };
 
-/* The allocated bytes that call for a collection: without the growth of GC_non_gc_bytes, which no
- * collection can free, but at least an eighth, whatever the client says. */
-static size_t counted(size_t allocated)
-{
-    size_t now = sgc_aw_load(&sgc_client_non_gc_bytes);
-    size_t before = sgc_aw_load(&sgc_budget.non_gc_before);
-    size_t growth = now > before ? now - before : 0;
-    size_t min = allocated / 8;
-
-    sgc_assert(allocated < SGC_PACE_NEVER);
-    return growth < allocated - min ? allocated - growth : min;
-}
-
 /* The budget is used up: is there touched memory to be used first?  Asked once a cycle.  To know
  * it, all has to be swept, which is little beside a cycle.  If another thread has changed the
  * budget meanwhile, that one holds. */
@@ -107,12 +94,6 @@ static bool is_due(struct sgc_mutator *self, size_t allocated)
     return allocated >= needed(budget, freed) && (is_concurrent() || !use_touched(self, budget));
 }
 
-/* The allocated bytes that call for a collection, less the freed ones. */
-static size_t net_allocated(void)
-{
-    return sgc_pace_less(counted(sgc_counts_allocated()), sgc_counts_freed());
-}
-
 /* ---- a mark beside the program ---- */
 
 static void plan_endo(struct sgc_concurrent_pace_plan *plan)
@@ -144,7 +125,7 @@ static void plan_ours(struct sgc_concurrent_pace_plan *plan)
 /* Each thread looks the more often the less room there is. */
 void sgc_pacing_mark_begins(void)
 {
-    struct sgc_concurrent_pace_plan plan = { .from = net_allocated(), .live = sgc_counts_live() };
+    struct sgc_concurrent_pace_plan plan = { .from = sgc_budget_net_allocated(), .live = sgc_counts_live() };
     size_t batch;
 
     sgc_assert(sgc_budget_ok());
@@ -182,14 +163,14 @@ static enum sgc_due due_while_marking(size_t allocated, size_t next)
 /* The budget is used up. */
 static enum sgc_due due_now_or_late(void)
 {
-    size_t allocated = net_allocated();
+    size_t allocated = sgc_budget_net_allocated();
 
     return !sgc_budget_stops_long(allocated) || out_of_memory(allocated) ? SGC_DUE_NOW : SGC_DUE_LATE;
 }
 
 bool sgc_pacing_hopeless(void)
 {
-    size_t allocated = net_allocated();
+    size_t allocated = sgc_budget_net_allocated();
 
     if (allocated == 0 || sgc_concurrent_pace_on())
         return false;
@@ -198,7 +179,7 @@ bool sgc_pacing_hopeless(void)
 
 enum sgc_stopped_for sgc_pacing_stopped_for(void)
 {
-    size_t allocated = net_allocated();
+    size_t allocated = sgc_budget_net_allocated();
 
     if (out_of_memory(allocated))
         return SGC_FOR_MEMORY;
@@ -209,11 +190,11 @@ enum sgc_stopped_for sgc_pacing_stopped_for(void)
 
 static enum sgc_due due(struct sgc_mutator *self, size_t next)
 {
-    size_t allocated = counted(sgc_counts_allocated());
+    size_t allocated = sgc_budget_counted(sgc_counts_allocated());
     bool soon = allocated >= sgc_aw_load(&sgc_budget.trigger) + sgc_counts_freed();
 
     if (sgc_concurrent_pace_on())
-        return due_while_marking(net_allocated(), next);
+        return due_while_marking(sgc_budget_net_allocated(), next);
     if (is_due(self, soon ? allocated + next : allocated))
         return due_now_or_late();
     return soon ? SGC_DUE_SOON : SGC_DUE_NOT;
@@ -226,13 +207,13 @@ enum sgc_due sgc_pacing_poll_again(const struct sgc_mutator *self)
 {
     sgc_counts_take_spans();
     if (sgc_concurrent_pace_on())
-        return due_while_marking(net_allocated(), self->coming);
-    return net_allocated() + self->coming >= sgc_aw_load(&sgc_budget.bytes) ? due_now_or_late() : SGC_DUE_NOT;
+        return due_while_marking(sgc_budget_net_allocated(), self->coming);
+    return sgc_budget_net_allocated() + self->coming >= sgc_aw_load(&sgc_budget.bytes) ? due_now_or_late() : SGC_DUE_NOT;
 }
 
 static uint64_t worth_ns(size_t bytes)
 {
-    size_t from = net_allocated();
+    size_t from = sgc_budget_net_allocated();
     uint64_t worth = sgc_concurrent_pace_worth_ns(bytes, from);
 
     if (worth != UINT64_MAX)

@@ -106,6 +106,7 @@ static void reconsider(void)
     sgc_pacing_costs(&costs, &heap);
     sgc_aw_store(&sgc_budget.worth, sgc_pace_worth(&costs));
     set_budget(sgc_pace_budget(&costs, &heap, &bounds));
+    sgc_aw_store(&sgc_budget.step, sgc_aw_load(&sgc_budget.bytes));
     sgc_aw_store(&sgc_budget.trigger, trigger(&costs, sgc_aw_load(&sgc_budget.bytes)));
 }
 
@@ -182,13 +183,18 @@ void sgc_pacing_after_fork(void)
 }
 
 /* Trying again at once, or after the first few kilobytes, would cost every allocation the time
- * until the next one gives up. */
+ * until the next one gives up.  How often it was given up before changes nothing: when it can be
+ * made, a cycle is to come soon. */
 void sgc_pacing_given_up(void)
 {
+    size_t allocated = sgc_budget_net_allocated(), step = sgc_pace_larger(sgc_aw_load(&sgc_budget.step), SGC_PACE_MIN);
+    size_t from = sgc_pace_larger(sgc_aw_load(&sgc_budget.bytes), allocated);
+
     sgc_assert(sgc_budget_ok());
-    set_budget(sgc_pace_smaller(sgc_pace_larger(sgc_aw_load(&sgc_budget.bytes), SGC_PACE_MIN) * 2, SGC_PACE_NEVER));
+    set_budget(sgc_pace_smaller(from + step, SGC_PACE_NEVER));
     sgc_aw_store(&sgc_budget.trigger, SGC_PACE_NEVER);
-    sgc_concurrent_pace_failed();
+    if (sgc_aw_load(&sgc_concurrent_room) < SGC_PACE_NEVER)
+        sgc_concurrent_pace_room_from(allocated);
 }
 
 void sgc_pacing_reclaimed(size_t bytes)

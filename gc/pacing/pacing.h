@@ -72,7 +72,9 @@ void sgc_pacing_cycle_done(struct sgc_cycle_record *record);
 /* In the child of a fork: who helped, and waited, were the parent's threads. */
 void sgc_pacing_after_fork(void);
 
-/* A cycle was given up: the next is tried after twice the budget. */
+/* A cycle that allocation asks for was given up: the next is tried when as much again has been
+ * allocated as between two cycles, and so is the end of one that marks beside the program, after as
+ * much as it had room for.  With the GC lock. */
 void sgc_pacing_given_up(void);
 
 /* How many markers the cycle that begins should wake, of `max`: as many as have something to do.

@@ -4,6 +4,7 @@
  * mark, which has to be over before its memory is used up.
  */
 #include "gc/pacing/concurrent_pace.h"
+#include "gc/pacing/pacing_rules.h"
 #include "gc/pacing/pause_rules.h"
 #include "tests/lib/random.h"
 #include "tests/lib/tap.h"
@@ -140,6 +141,29 @@ static void check_states(void)
     sgc_concurrent_pace_end();
 }
 
+/* The program cannot be stopped for the end, and then it can; and a thread is not to end the cycle by a stop yet. */
+static void check_no_end(void)
+{
+    struct sgc_concurrent_pace_plan plan = { 10 * MB, 50 * MB, 100 * MB, 100 * MB, 1000000, false };
+    size_t hopeless = 10 * MB + (SGC_PACE_ROOMS + 1) * 50 * MB;
+
+    sgc_concurrent_pace_begin(&plan);
+    sgc_concurrent_pace_room_from(SGC_PACE_NEVER);
+    tap_ok(is_on() && !is_behind(hopeless), "while the end fails nobody waits");
+    sgc_concurrent_pace_room_from(0);
+    tap_ok(is_behind(20 * MB) && !is_overdue(59 * MB) && is_overdue(60 * MB), "when it works the room is as before");
+    for (size_t n = 0; n < 100; n++, hopeless += (SGC_PACE_ROOMS + 1) * 50 * MB) {
+        if (is_behind(hopeless) && (is_overdue(hopeless) || !is_overdue(hopeless - 1)))
+            break;
+        sgc_concurrent_pace_room_from(hopeless);
+    }
+    tap_ok(hopeless == 10 * MB + 101 * (SGC_PACE_ROOMS + 1) * 50 * MB,
+           "who is not to end it now is asked again as many rooms later, each time");
+    sgc_concurrent_pace_end();
+    sgc_concurrent_pace_room_from(100 * MB);
+    tap_ok(!is_on(), "without a mark there is no room");
+}
+
 /* A byte allocated asks for two marked ones, and there is no slack. */
 static void check_endo(void)
 {
@@ -173,9 +197,9 @@ static void check_waits(void)
 
 int main(void)
 {
-    tap_plan(18);
+    tap_plan(22);
     tap_ok(is_monotonic(), "who has allocated more is not less behind");
     tap_ok(leaves_room(), "who is not behind leaves room for rounds");
     tap_ok(rounds_get_less(), "each round may use a part of the room");
-    return tap_all(check_programs, check_states, check_endo, check_waits);
+    return tap_all(check_programs, check_states, check_no_end, check_endo, check_waits);
 }

@@ -3,6 +3,7 @@
  * gc/pacing/pacing.c, gc/pacing/costs.c: when a collection is due, seen by how much can be allocated until it happens.
  */
 #include "alloc/free.h"
+#include "gc/collect/allocate.h"
 #include "gc/events/stats.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/heap_size.h"
@@ -355,8 +356,58 @@ static void test_settings(void)
     white_collect();
     sgc_pacing_given_up();
     sum = until_collection(1000, false);
-    white_exact_ok(sum >= 450 << 10 && mb(sum) <= 34, "a cycle that was given up is tried again after twice as much (%zu KB)",
+    white_exact_ok(sum >= 450 << 10 && mb(sum) <= 34, "a cycle that was given up is tried again after as much again (%zu KB)",
                    sum >> 10);
+}
+
+static unsigned questions;
+
+static int stop(void)
+{
+    questions++;
+    return 1;
+}
+
+static void try_often(enum sgc_reason reason, int times)
+{
+    while (times-- > 0)
+        sgc_collect(sgc_mutator_self(), reason, stop);
+}
+
+/* How often the function is asked whether to collect while so much is allocated. */
+static unsigned questions_while(size_t megabytes)
+{
+    questions = 0;
+    sgc_aw_store_rel(&sgc_allocate_settings.stop, (uintptr_t)stop);
+    collections(megabytes);
+    sgc_aw_store_rel(&sgc_allocate_settings.stop, 0);
+    return questions;
+}
+
+/* The budget of an almost empty heap is less than 17 MB (test_budget). */
+static void test_stop_function(void)
+{
+    size_t usual, sum;
+    unsigned asked;
+
+    white_collect();
+    usual = until_collection(1000, false);
+    try_often(SGC_REASON_EXPLICIT, 50);
+    sum = until_collection(1000, false);
+    white_exact_ok(sum <= 2 * usual + (1 << 20), "an explicit request that is given up changes no budget (%zu KB, %zu KB)",
+                   usual >> 10, sum >> 10);
+    white_collect();
+    asked = questions_while(128);
+    white_exact_ok(asked >= 6 && asked <= (128u << 20) / (SGC_PACE_MIN / 2),
+                   "a cycle that allocation asks for, and that is given up, is tried again after a budget each (%u)", asked);
+    sum = until_collection(1000, false);
+    white_exact_ok(mb(sum) <= 17, "and made when it is not (%zu KB)", sum >> 10);
+    sgc_collect_disable();
+    collections(64);
+    sgc_collect_enable();
+    asked = questions_while(1);
+    white_exact_ok(asked >= 1 && asked <= 5, "however much was allocated before (%u)", asked);
+    white_collect();
 }
 
 static void test_counts(void)
@@ -440,5 +491,5 @@ int main(void)
     test_heaps();
     white_init();
     return tap_all(test_budget, test_freed_elsewhere, test_freed, test_freed_early, test_own, test_unseen, test_settings,
-                   test_counts, test_costs, test_markers, test_limit_pays);
+                   test_stop_function, test_counts, test_costs, test_markers, test_limit_pays);
 }
