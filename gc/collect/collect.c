@@ -85,16 +85,21 @@ static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
     return reason == SGC_REASON_ALLOCATION || reason == SGC_REASON_LIMIT;
 }
 
-/* With the GC lock. */
+/* With the GC lock.  The marks of a cycle beside the program are not forgotten for a collection
+ * that may be given up: the cycle is finished first, unless the stop function says so meanwhile. */
 static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
     if (stop != NULL && stop() != 0)
         return given_up(reason);
     if (sgc_concurrent_marks()) {
-        if (may_finish(self, reason))
-            return sgc_lead_finish(self, reason, stopped_for(reason), from) || given_up(reason);
-        if (!sgc_lead_cancel(self))
+        bool enough = may_finish(self, reason);
+        bool over = enough || stop != NULL ? sgc_lead_finish(self, reason, stopped_for(reason), stop, from)
+                                           : sgc_lead_cancel(self);
+
+        if (!over)
             return given_up(reason);
+        if (enough)
+            return true;
     }
     return run(self, reason, stop, from);
 }

@@ -174,17 +174,21 @@ bool sgc_lead_cancel(struct sgc_mutator *self)
     return done;
 }
 
-bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, enum sgc_stopped_for what, uintptr_t from)
+bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, enum sgc_stopped_for what, int (*stop)(void),
+                     uintptr_t from)
 {
+    enum sgc_reason before = sgc_cycle.record.reason;
     bool done;
 
     sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
     sgc_lead_hold();
     sgc_cycle.record.reason = reason;
     sgc_cycle.record.stopped_for = what;
-    done = sgc_stops_finish(self, from);
+    done = sgc_stops_finish(self, stop, from);
     if (done)
         sgc_lead_over();
+    else
+        sgc_cycle.record.reason = before;
     sgc_lead_release();
     return done;
 }

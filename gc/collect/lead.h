@@ -85,8 +85,10 @@ size_t sgc_lead_stacks_resident(void);
 bool sgc_lead_visit_stacks(sgc_visit_stack_t visit, void *arg);
 
 /* Finishes the cycle in one stop, on the calling thread, whose stack is scanned from `from`.
- * False if the world could not be stopped. */
-bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, enum sgc_stopped_for what, uintptr_t from);
+ * False, and the cycle goes on, if the world could not be stopped, or stop() (NULL: never) has said
+ * so. */
+bool sgc_lead_finish(struct sgc_mutator *self, enum sgc_reason reason, enum sgc_stopped_for what, int (*stop)(void),
+                     uintptr_t from);
 
 /* The lead need not wait for its stop any more: it sees that the cycle is over, or that another
  * came before. */

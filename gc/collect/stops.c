@@ -59,6 +59,8 @@ static void learn(const struct sgc_cycle_record *r)
 static bool is_over(void *arg)
 {
     (void)arg;
+    if (sgc_cycle.stop != NULL && sgc_cycle.stop() != 0)
+        return true;
     return sgc_cycle.deadline != UINT64_MAX && sgc_clock_ns() >= sgc_cycle.deadline;
 }
 
@@ -91,11 +93,12 @@ static bool attempt_roots(struct sgc_cycle *c)
 static bool attempt_mark(struct sgc_cycle *c)
 {
     size_t pages = 0;
+    bool unlimited = c->deadline == UINT64_MAX && c->stop == NULL;
     bool rescanned = c->stops != 0 && sgc_watch_rescan(c->self, c->first, false, is_over, &pages);
 
     sgc_cycle_event(&c->record, SGC_ON_ROOTS_DONE);
     c->record.concurrent.written_pages = pages;
-    c->complete = rescanned && (c->deadline == UINT64_MAX || sgc_team_go_on_flagged(&c->team, is_over, NULL));
+    c->complete = rescanned && (unlimited || sgc_team_go_on_flagged(&c->team, is_over, NULL));
     return true;
 }
 
@@ -185,8 +188,13 @@ bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attemp
     return stop(self, sgc_torture_deadline(self, allowed_ns));
 }
 
-bool sgc_stops_finish(struct sgc_mutator *self, uintptr_t from)
+bool sgc_stops_finish(struct sgc_mutator *self, int (*asks)(void), uintptr_t from)
 {
+    bool done;
+
     sgc_cycle.self = self, sgc_cycle.from = from;
-    return stop(self, UINT64_MAX);
+    sgc_cycle.stop = asks;
+    done = stop(self, UINT64_MAX);
+    sgc_cycle.stop = NULL;
+    return done;
 }

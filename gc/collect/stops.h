@@ -22,8 +22,9 @@ bool sgc_stops_first(struct sgc_mutator *self, uintptr_t from);
  * as long as it needs, and then all markers help.  True if the cycle is finished. */
 bool sgc_stops_attempt(struct sgc_mutator *self, uintptr_t from, uint32_t attempts);
 
-/* The last, which takes as long as it needs.  False: the world could not be stopped. */
-bool sgc_stops_finish(struct sgc_mutator *self, uintptr_t from);
+/* The last, which takes as long as it needs.  False: the world could not be stopped; or asks()
+ * (NULL: never) has said before all was marked that there is to be another. */
+bool sgc_stops_finish(struct sgc_mutator *self, int (*asks)(void), uintptr_t from);
 
 /* The costs of a stop as learnt so far, the target for its length, and the number of attempts that
  * keep to it.  Any thread. */

@@ -33,12 +33,13 @@ GC_API void GC_CALL GC_gcollect(void);
  * once. */
 GC_API void GC_CALL GC_gcollect_and_unmap(void);
 
-/* A collection with a stop function of its own.  1: done.  0: given up, nothing changed; or collections are
- * disabled. */
+/* A collection with a stop function of its own.  1: done.  0: given up, or collections are disabled: nothing was freed by it,
+ * and the next one is due when it would have been.  One that marks beside the program is finished first, since its marks would
+ * be lost otherwise: after 0 it goes on, or is over, and what it has found dead is unallocated. */
 GC_API int GC_CALL GC_try_to_collect(GC_stop_func stop) GC_ATTR_NONNULL(1);
 
-/* The stop function of collections that name none, except those made because memory has run out, and those beside the
- * program (incremental mode). */
+/* The stop function of collections that name none, except those made because memory has run out, and those that run beside the
+ * program.  One that was due and is given up is tried again when as much more has been allocated as between two collections. */
 GC_API void GC_CALL GC_set_stop_func(GC_stop_func stop) GC_ATTR_NONNULL(1);
 GC_API GC_stop_func GC_CALL GC_get_stop_func(void);
 

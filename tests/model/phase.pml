@@ -7,6 +7,7 @@
  * What is modelled: the lead, and two threads of the program, each of which does what FIRST and SECOND say:
  *
  *   COLLECTS  GC_gcollect: the object DROPPED was let go of before, and must be gone when it returns
+ *   TRIES     GC_try_to_collect: the same, if its stop function lets it
  *   ALLOCATES asks for a cycle, stalls for it, and collects if there is still no memory
  *   MARKS     GC_collect_a_little: takes the cycle from the lead, marks some of it, and gives it back
  *   FORKS     the child must find a heap that nobody is at work in
@@ -53,6 +54,7 @@
 #define MARKS 3
 #define FORKS 4
 #define NOBODY 5
+#define TRIES 6
 
 #define LEAD 2                          /* the lock's holders are 1 + 0, 1 + 1, 1 + LEAD */
 
@@ -108,12 +110,14 @@ bit passed;                             /* nobody has come in time */
 inline collect(me)
 {
     if
-    :: state == MARKING && may_finish -> concurrent_finish(me)
-    :: state == MARKING && !may_finish ->
-        concurrent_cancel(me);
+    :: state == MARKING ->
         if
-        :: done -> run_stopped(me)
-        :: !done
+        :: may_finish || tries -> concurrent_finish(me)
+        :: !(may_finish || tries) -> concurrent_cancel(me)
+        fi;
+        if
+        :: done && !may_finish -> run_stopped(me)
+        :: !done || may_finish
         fi
     :: state != MARKING -> run_stopped(me)
     fi;
@@ -237,20 +241,20 @@ proctype Client(byte me; byte role)
 {
     byte before;
     mtype seen;
-    bit explicit, asks, done;
+    bit explicit, tries, asks, done;
 
     if
-    :: role == COLLECTS -> alive[DROPPED] = 0; explicit = 1
-    :: role != COLLECTS -> ask_lead(me)
+    :: role == COLLECTS || role == TRIES -> alive[DROPPED] = 0; explicit = 1; tries = role == TRIES
+    :: role != COLLECTS && role != TRIES -> ask_lead(me)
     fi;
     program(me);
     if
     :: role == ALLOCATES || role == MARKS -> take(me)
-    :: role == COLLECTS || role == FORKS
+    :: role == COLLECTS || role == TRIES || role == FORKS
     fi;
     if
     :: role == ALLOCATES -> stall(me)
-    :: role == ALLOCATES || role == COLLECTS -> collect_from(me); assert(!done || !explicit || !allocated[DROPPED])
+    :: role == ALLOCATES || role == COLLECTS || role == TRIES -> collect_from(me); assert(!done || !explicit || !allocated[DROPPED])
     :: role == MARKS -> assist_bytes(me)
     :: role == FORKS -> fork(me)
     fi;

@@ -167,6 +167,7 @@ inline commit()
     flip()
 }
 
+/* If its stop function gives it up, the cycle goes on. */
 inline concurrent_finish(me)
 {
     hold(me);
@@ -179,6 +180,13 @@ inline concurrent_finish(me)
 #ifndef BROKEN_FINISHED_IS_NOT_OVER
         over()
 #endif
+    :: stopped && tries ->
+        atomic { assert(marking && state == MARKING); marked[FREED] = marked[FREED] || (alive[FREED] && allocated[FREED]) };
+#ifdef BROKEN_INTERRUPTED_IS_OVER
+        over();
+#endif
+        world_resume(me);
+        done = 0
     :: !stopped -> done = 0
     fi;
     release()
@@ -195,7 +203,7 @@ inline run_stopped(me)
         flip();
         world_resume(me);
         done = 1
-    :: stopped && FAILS ->
+    :: stopped && (FAILS || tries) ->
         atomic { mark_one(DROPPED); uncleared = 1 };
         world_resume(me);
         done = 0

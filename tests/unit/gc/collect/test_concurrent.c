@@ -14,6 +14,7 @@
 #include <gc/gc.h>
 
 #include "gc/collect/write_watch.h"
+#include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/pause_rules.h"
 #include "tests/lib/child.h"
 #include "tests/lib/threads.h"
@@ -86,6 +87,50 @@ static int collect_explicitly(void)
             return 2;
     }
     return in_the_middle != 0 ? 0 : 3;
+}
+
+static int questions, answer_after;
+
+static int stop(void)
+{
+    return ++questions > answer_after;
+}
+
+static int give_up_after(int answers)
+{
+    questions = 0;
+    answer_after = answers;
+    return GC_try_to_collect(stop);
+}
+
+/* A cycle goes on when a collection with a stop function is given up, and has the room that it had. */
+static int give_up(void)
+{
+    uint64_t until = world_patience();
+    int in_the_middle = 0;
+
+    if (!begin())
+        return CHILD_SKIPS;
+    while (in_the_middle < 40 && sgc_clock_ns() < until) {
+        uint32_t before;
+        size_t room;
+
+        world_change_often(&world, 50);
+        before = sgc_a32_load(&world_cycles.concurrent);
+        room = sgc_aw_load(&sgc_concurrent_room);
+        if (!sgc_concurrent_marks() || room == 0)
+            continue;
+        if (give_up_after(in_the_middle++ % 5) || !right())
+            return 1;
+        if (sgc_a32_load(&world_cycles.concurrent) != before)
+            continue;
+        if (!sgc_concurrent_marks())
+            return 2;
+        if (sgc_aw_load(&sgc_concurrent_room) != room)
+            return 4;
+    }
+    GC_gcollect();
+    return !right() ? 5 : in_the_middle != 0 && sgc_a32_load(&world_cycles.concurrent) != 0 ? 0 : 3;
 }
 
 /* ---- toggle references ---- */
@@ -312,6 +357,7 @@ int main(void)
         setenv("SGC_DIRTY", sources[i], 1);
         child_ok(churn, "%s: objects that move about are not lost", sources[i]);
         child_ok(collect_explicitly, "%s: explicit collections in the middle are exact", sources[i]);
+        child_ok(give_up, "%s: collections that are given up in the middle", sources[i]);
         child_ok(toggles, "%s: toggle references are asked about before each stop", sources[i]);
         child_ok(events, "%s: each cycle has its end, one that is given up, too", sources[i]);
         child_ok(disable, "%s: collections switched off in the middle, and on again", sources[i]);
