@@ -33,12 +33,6 @@
 /* In place of a size, where the program has not passed one. */
 #define SGC_ANY_SIZE SIZE_MAX
 
-/* Are blocks checked? */
-static inline bool sgc_checks(void)
-{
-    return sgc_malloc_options.harden == 2;
-}
-
 /* Before the first cache is opened, where blocks are to be checked. */
 void sgc_checked_start(void);
 

@@ -34,4 +34,10 @@ SGC_INNER const struct sgc_option_list sgc_malloc_option_list;
  * nothing that allocates.  While the heap is started. */
 void sgc_malloc_options_read(void);
 
+/* Are blocks checked (malloc/checked.h)? */
+static inline bool sgc_checks(void)
+{
+    return sgc_malloc_options.harden == 2;
+}
+
 #endif

@@ -10,8 +10,8 @@
 #include "alloc/pages/pool.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
-#include "malloc/checked.h"
 #include "malloc/give_back.h"
+#include "malloc/options.h"
 
 SGC_STATE struct sgc_threads sgc_threads = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
 
@@ -118,9 +118,10 @@ static bool open_record(struct sgc_record *r)
     sgc_tid_t process = sgc_process_id();
     bool opened;
 
-    sgc_assert(r->cache.memory.start != NULL && (r->cache.lock == NULL || !sgc_lock_taken(r->cache.lock)));
+    sgc_assert(r->cache.memory.start != NULL);
     sgc_section_reset(&r->cache.section);
     sgc_lock(&sgc_threads.lock, NULL);
+    sgc_assert(r->cache.lock == NULL || !sgc_lock_taken(r->cache.lock));     /* a fork has all */
     opened = sgc_cache_open(&r->cache, false);
     if (opened)
         name_owner(r, process);
@@ -316,9 +317,10 @@ void sgc_threads_settle(void)
  * last to prepare, and the first in the child, and others' handlers may allocate.  Signals are
  * blocked meanwhile: a handler may allocate and fork where it has interrupted a fork.
  *
- * A handler of pthread_atfork that was registered earlier still, where this library's constructor is
- * not the first, may not allocate, but may fork.  The inner fork finds all locks taken.  In its child, which has one
- * thread, they are given back at once; what is left of the outer fork there does without.
+ * A handler of pthread_atfork that was registered earlier still, where this library's constructor
+ * is not the first, may not allocate, but may fork.  The inner fork finds all locks taken.  In its
+ * child, which has one thread, they are given back at once; what is left of the outer fork there
+ * does without.
  *
  * They write to few OS pages, each of which the fork makes costly, however many threads there are:
  * to this library's variables, to the table that the locks of all caches lie in, and to the forking
