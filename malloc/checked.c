@@ -35,9 +35,9 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* Whoever reads a seal may find the secret, so it is nothing else's.  AT_RANDOM, for a system that
- * has no bytes to give, is what the C library has its canary from: only a part of a mixture is
- * used, from which that does not follow. */
+/* A program that reads a seal may find the secret, so it is nothing else's.  AT_RANDOM, for a
+ * system that has no bytes to give, is what the C library has its canary from: only a part of a
+ * mixture is used, from which that does not follow. */
 static void make_secret(void)
 {
     const void *random = (const void *)getauxval(AT_RANDOM);

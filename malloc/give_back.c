@@ -49,7 +49,7 @@ static size_t bound(void)
     return (share > KEPT_MIN ? share : KEPT_MIN) + sgc_aw_load(&rhythm.extra);
 }
 
-/* What the system does not take is not tried again with each free. */
+/* Memory that the system does not take is not tried again with each free. */
 static bool is_too_much(size_t used)
 {
     return used > bound() + sgc_aw_load(&rhythm.kept);
@@ -110,7 +110,7 @@ static void discard(uint64_t now, struct sgc_section *self)
 }
 
 /* One arena in which nothing was freed for long: the bound has risen for nothing by what is there.
- * What was kept may be unlocked by then. */
+ * Memory that was kept may be unlocked by then. */
 static void discard_old(uint64_t now, struct sgc_section *self)
 {
     size_t returned = sgc_aw_load(&sgc_pool.returned), extra = sgc_aw_load(&rhythm.extra), old;

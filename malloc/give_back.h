@@ -8,8 +8,8 @@
  * once what it has given back pays for each OS page: so the bound rises by what was taken again
  * within half a second of a discard.  It falls by half at the first discard without that, and by
  * what goes because of its age: a slow free looks for an arena in which nothing was freed for half
- * a second, at most each 10 ms, and discards its free pages.  What the system does not take, as
- * locked memory, is kept in addition, and tried again after half a second.
+ * a second, at most each 10 ms, and discards its free pages.  Memory that the system does not
+ * take, since it is locked, is kept in addition, and tried again after half a second.
  *
  *   what           written by                             read by    ordering
  *   busy           the thread that discards, by           others     acquire, release: what follows is its alone

@@ -33,22 +33,16 @@ static void *from_heap(struct sgc_cache *cache, size_t bytes, size_t align, bool
     return sgc_span_alloc(&cache->section, bytes, zeroed ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE, align);
 }
 
-/* What is changed for a checked block is the thread's alone, but for a signal handler.  The common
- * cache's turn has said so already. */
-static void set_inside(const struct sgc_turn *turn, bool inside)
-{
-    sgc_assert(turn->cache != NULL && sgc_checks());
-    if (!turn->common)
-        sgc_thread_busy = inside;
-}
-
+/* A signal handler must not meet a checked block in the midst.  A turn on the common cache has said
+ * so already, and ends that itself. */
 static void *new_checked(const struct sgc_turn *turn, size_t bytes, size_t align)
 {
     void *block;
 
-    set_inside(turn, true);
+    sgc_assert(turn->common == sgc_thread_busy);
+    sgc_thread_busy = true;
     block = sgc_checked_new(turn->cache, bytes, align);
-    set_inside(turn, false);
+    sgc_thread_busy = turn->common;
     return block;
 }
 
@@ -177,21 +171,24 @@ static inline void free_unchecked(void *block, const char *function)
         free_or_tell(block, function);
 }
 
-/* A block that has waited may be freed in its place. */
+/* A block that has waited may be freed in its place.  By a thread that has a cache without a
+ * turn. */
 __attribute__((noinline))
 static void free_checked(void *block, size_t bytes, const char *function)
 {
-    struct sgc_turn turn = sgc_turn_begin();
+    struct sgc_turn turn;
 
     sgc_assert(block != NULL && sgc_checks());
-    if (turn.cache != NULL) {
-        set_inside(&turn, true);
-        block = sgc_checked_free(turn.cache, block, bytes, function);
-        set_inside(&turn, false);
+    if (sgc_self != NULL) {
+        sgc_threads_settle();
+        sgc_thread_busy = true;
+        block = sgc_checked_free(sgc_self, block, bytes, function);
+        sgc_thread_busy = false;
     } else {
-        block = NULL;
+        turn = sgc_turn_begin();
+        block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;
+        sgc_turn_end(&turn);
     }
-    sgc_turn_end(&turn);
     if (block != NULL)
         free_or_tell(block, function);
 }

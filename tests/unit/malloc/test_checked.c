@@ -395,7 +395,8 @@ static int interrupt_often(void)
 
 static void test_handlers(void)
 {
-    child_says_of(end_by_message(false), ALLOCATED, "freed already", "a handler of SIGABRT may allocate when a message ends the program");
+    child_says_of(end_by_message(false), ALLOCATED, "freed already",
+                  "a handler of SIGABRT may allocate when a message ends the program");
     child_says_of(end_by_message(true), ALLOCATED, "freed already", "also of a thread that has the common cache");
     child_says(interrupt_often, 128 + SIGABRT, "a signal handler called malloc",
                "a handler that has interrupted malloc and calls it is told");
@@ -410,6 +411,6 @@ int main(int argc, char **argv)
         tap_bail("the program cannot call itself");
     }
     tap_ok(sgc_checks(), "blocks are checked");
-    return tap_all(test_blocks, test_realloc, test_secret, test_overruns, test_late_writes, test_spans, test_empty, test_second_frees,
-                   test_sizes, test_quarantine, test_threads, test_handlers);
+    return tap_all(test_blocks, test_realloc, test_secret, test_overruns, test_late_writes, test_spans, test_empty,
+                   test_second_frees, test_sizes, test_quarantine, test_threads, test_handlers);
 }

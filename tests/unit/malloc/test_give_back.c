@@ -365,6 +365,6 @@ static void test_locked(void)
 
 int main(void)
 {
-    return tap_all(test_locked, test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle, test_inboxes,
-                   test_trim);
+    return tap_all(test_locked, test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle,
+                   test_inboxes, test_trim);
 }
