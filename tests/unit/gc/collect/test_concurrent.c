@@ -58,7 +58,13 @@ static int churn(void)
     return sgc_a32_load(&world_cycles.concurrent) >= CYCLES ? 0 : 3;
 }
 
-/* Explicit collections in every phase are exact: a link to what was dropped is cleared, one to what is held is not. */
+static int never(void)
+{
+    return 0;
+}
+
+/* Explicit collections in every phase are exact, with a stop function, too: a link to what was dropped is cleared, one to
+ * what is held is not. */
 static int collect_explicitly(void)
 {
     uint64_t until = world_patience();
@@ -68,7 +74,7 @@ static int collect_explicitly(void)
     if (!begin())
         return CHILD_SKIPS;
     held = GC_malloc(32);
-    while (in_the_middle < 5 && sgc_clock_ns() < until) {
+    while (in_the_middle < 10 && sgc_clock_ns() < until) {
         void **links = GC_malloc_atomic(2 * sizeof *links);
 
         world_change_often(&world, 2000);
@@ -79,8 +85,10 @@ static int collect_explicitly(void)
         GC_general_register_disappearing_link(&links[0], links[0]);
         GC_general_register_disappearing_link(&links[1], held);
         scrub_stack();
-        in_the_middle++;
-        GC_gcollect();
+        if (in_the_middle++ % 2 == 0)
+            GC_gcollect();
+        else
+            GC_try_to_collect(never);
         if (links[1] != held || !right())
             return 1;
         if (links[0] != NULL && !TEST_SANITIZED)    /* a sanitizer keeps stale words on the stack */
