@@ -34,11 +34,11 @@ static uint32_t wanted_markers(void)
 /* Allocation would try again at once.  When a request of the program is given up, what is allocated
  * calls for a cycle as before; and so if a thread has disabled collections meanwhile, which will
  * enable them. */
-static bool given_up(enum sgc_reason reason)
+static bool given_up(enum sgc_reason reason, bool can_stop)
 {
     sgc_assert((unsigned)reason < SGC_REASONS);
     if (reason != SGC_REASON_EXPLICIT && !sgc_collect_disabled())
-        sgc_pacing_given_up();
+        sgc_pacing_given_up(can_stop);
     return false;
 }
 
@@ -65,11 +65,11 @@ static bool run(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(vo
     sgc_cycle_open(self, reason, stop, from);
     sgc_cycle.record.stopped_for = what;
     if (!sgc_cycle_stop(self, wanted_markers(), sgc_phases_stopped))
-        return given_up(reason);
+        return given_up(reason, false);
     sgc_team_trim(&sgc_cycle.team);
     if (!sgc_cycle.complete) {
         SGC_UPPER(over, (false));
-        return given_up(reason);
+        return given_up(reason, true);
     }
     sgc_cycle_close();
     sgc_lead_withdraw();
@@ -90,14 +90,14 @@ static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
 static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
     if (stop != NULL && stop() != 0)
-        return given_up(reason);
+        return given_up(reason, true);
     if (sgc_concurrent_marks()) {
         bool enough = may_finish(self, reason);
         bool over = enough || stop != NULL ? sgc_lead_finish(self, reason, stopped_for(reason), stop, from)
                                            : sgc_lead_cancel(self);
 
         if (!over)
-            return given_up(reason);
+            return given_up(reason, sgc_cycle.stopped);
         if (enough)
             return true;
     }

@@ -341,7 +341,7 @@ static void begin(struct sgc_mutator *self, uintptr_t from, void *led)
         if (l->begun)
             sgc_pacing_mark_begins();
         else if (!sgc_cycle_disabled())
-            sgc_pacing_given_up();
+            sgc_pacing_given_up(false);
     }
     if (!l->begun)
         sgc_lead_over();
@@ -409,8 +409,6 @@ static enum step_number after_round(struct led *l)
  * long as it cannot be stopped for another reason, nobody helps a mark that cannot end. */
 static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct led *l)
 {
-    bool failed_before = l->failed;
-
     if (sgc_cycle_disabled()) {
         l->finished = sgc_lead_cancel(self);
         l->failed = !l->finished;
@@ -422,7 +420,7 @@ static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct l
     l->failed = !l->finished && !sgc_cycle.stopped && !sgc_cycle_disabled();
     if (l->failed)
         sgc_concurrent_pace_room_from(SGC_PACE_NEVER);
-    else if (failed_before)
+    else if (sgc_aw_load(&sgc_concurrent_room) == SGC_PACE_NEVER)
         sgc_concurrent_pace_room_from(0);
 }
 

@@ -183,18 +183,21 @@ void sgc_pacing_after_fork(void)
 }
 
 /* Trying again at once, or after the first few kilobytes, would cost every allocation the time
- * until the next one gives up.  How often it was given up before changes nothing: when it can be
- * made, a cycle is to come soon. */
-void sgc_pacing_given_up(void)
+ * until the next one gives up.  A stop function says so at once; how often it has done so changes
+ * nothing, since a cycle is to come soon when it can be made.  A stop that fails takes seconds, so
+ * there are fewer and fewer. */
+void sgc_pacing_given_up(bool can_stop)
 {
     size_t allocated = sgc_budget_net_allocated(), step = sgc_pace_larger(sgc_aw_load(&sgc_budget.step), SGC_PACE_MIN);
     size_t from = sgc_pace_larger(sgc_aw_load(&sgc_budget.bytes), allocated);
 
     sgc_assert(sgc_budget_ok());
+    if (!can_stop)
+        step = sgc_pace_larger(step, from);
     set_budget(sgc_pace_smaller(from + step, SGC_PACE_NEVER));
     sgc_aw_store(&sgc_budget.trigger, SGC_PACE_NEVER);
     if (sgc_aw_load(&sgc_concurrent_room) < SGC_PACE_NEVER)
-        sgc_concurrent_pace_room_from(allocated);
+        sgc_concurrent_pace_room_from(can_stop ? allocated : SGC_PACE_NEVER);
 }
 
 void sgc_pacing_reclaimed(size_t bytes)

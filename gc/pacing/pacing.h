@@ -72,10 +72,12 @@ void sgc_pacing_cycle_done(struct sgc_cycle_record *record);
 /* In the child of a fork: who helped, and waited, were the parent's threads. */
 void sgc_pacing_after_fork(void);
 
-/* A cycle that allocation asks for was given up: the next is tried when as much again has been
- * allocated as between two cycles, and so is the end of one that marks beside the program, after as
- * much as it had room for.  With the GC lock. */
-void sgc_pacing_given_up(void);
+/* A cycle that allocation asks for was given up, with the program stopped or before that was tried
+ * (a stop function said so): the next is tried when as much again has been allocated as between two
+ * cycles, and so is the end of one that marks beside the program, after as much as it had room for.
+ * Or because the program could not be stopped: then twice as much is allocated before the next, and
+ * nobody helps a mark.  With the GC lock. */
+void sgc_pacing_given_up(bool can_stop);
 
 /* How many markers the cycle that begins should wake, of `max`: as many as have something to do.
  * On the collecting thread. */

@@ -354,7 +354,7 @@ static void test_settings(void)
     tap_ok(sum >= (size_t)PATIENCE_MB << 20, "the least between two collections is as much as there is: never");
     sgc_pacing_set_minimum(0);
     white_collect();
-    sgc_pacing_given_up();
+    sgc_pacing_given_up(true);
     sum = until_collection(1000, false);
     white_exact_ok(sum >= 450 << 10 && mb(sum) <= 34, "a cycle that was given up is tried again after as much again (%zu KB)",
                    sum >> 10);
