@@ -15,7 +15,6 @@ enum {
     COUNT_STEP = 256,               /* and pages counted */
     FREED_PER_PAGE = 16,            /* freed slots for which a page is looked at */
     BOUND_SHARE = 4,                /* of what its pages hold a plain malloc's bin may keep */
-    SPARSE_PAGES = 16,              /* with fewer slots in all than a bin may keep anyway */
     FREED_WALKED = 64,              /* freed slots at hand, each of which may have left the
                                      * processor's caches */
 };
@@ -128,13 +127,12 @@ struct walk {
     uint32_t next;
     uint32_t epoch;                 /* in which it began: after a cycle others may have renewed the
                                      * lists, and swept them */
-    size_t live, pages;             /* slots of a plain malloc's pages so far that the program has, and
-                                     * the pages that they are in */
+    size_t live;                    /* slots of a plain malloc's pages so far that the program has */
 };
 
 static struct walk walk_of(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
-    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE, sgc_heap.epoch, 0, 0 };
+    return (struct walk){ cache, &cache->bin[kind][cls].lists, SGC_LIST_TODO, SGC_NO_PAGE, sgc_heap.epoch, 0 };
 }
 
 /* The next page; `usable` comes before `done`, whose pages may be moved there.  It is the last one
@@ -189,7 +187,6 @@ static enum sgc_fill fill_of(struct walk *w, uint32_t page)
         return sgc_slots_fill(page, cls);
     live = sgc_page_live(page);
     w->live += live;
-    w->pages += live != 0;
     return live == 0 ? SGC_FILL_EMPTY : live < sgc_size_classes.of[cls].per_page ? SGC_FILL_PART : SGC_FILL_FULL;
 }
 
@@ -220,22 +217,9 @@ static bool sort_some(struct walk *w, struct sgc_sweep_step *step)
     return page != SGC_NO_PAGE;
 }
 
-/* One whose objects are all freed shrinks by fourths of them, however few of them its pages had.
- * Each page but the active one has one or more, so the next look at all pages is paid for by a free
- * for each four of them, or more.  If so few are in many pages that the bin may keep them all, the
- * next look comes when half of them have been freed. */
-static void renew_bound(struct sgc_bin *bin, const struct walk *w)
-{
-    size_t first = sgc_bin_first_bound(bin), share = w->live / BOUND_SHARE;
-
-    sgc_assert(!SGC_TRACES && w->live >= w->pages);
-    if (w->live <= first && w->pages >= SPARSE_PAGES)
-        bin->bound = w->live / 2;
-    else
-        bin->bound = share > first ? share : first;
-}
-
-/* Sorts all of them and renews the bin's bound. */
+/* Sorts all of them and renews the bin's bound: one whose objects are all freed shrinks by fourths
+ * of them, however few of them its pages had.  Each page but the active one has one or more, so the
+ * next look at all pages is paid for by a free for each four of them, or more. */
 static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 {
     struct walk w = walk_of(cache, kind, cls);
@@ -251,7 +235,7 @@ static uint32_t sort_pages(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
         found += step.empties;
     } while (more);
     if (!SGC_TRACES)
-        renew_bound(&cache->bin[kind][cls], &w);
+        cache->bin[kind][cls].bound = w.live / BOUND_SHARE;
     return found;
 }
 

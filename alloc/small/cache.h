@@ -71,7 +71,7 @@ struct sgc_bin {
     union {
         char *limit;
         size_t bound;               /* of a plain malloc, which claims no runs: freed slots that it
-                                     * keeps, at most; 0: see sgc_bin_bound */
+                                     * keeps, at most; see sgc_bin_bound */
     };
     struct sgc_freed *freed;
     char *end;                      /* of the claimed run; from limit on it is not zeroed yet */
@@ -170,20 +170,18 @@ static inline bool sgc_bin_has_freed(const struct sgc_bin *bin)
 
 enum { SGC_BOUND_BYTES = 65536, SGC_BOUND_SLOTS = 8 };
 
-/* So many a bin may keep that has never looked: 64 KB, or a few slots. */
-static inline size_t sgc_bin_first_bound(const struct sgc_bin *bin)
-{
-    sgc_assert(bin->size != 0);
-    return SGC_BOUND_BYTES / bin->size > SGC_BOUND_SLOTS ? SGC_BOUND_BYTES / bin->size : SGC_BOUND_SLOTS;
-}
-
 /* How many freed slots a bin may keep at hand.  Where nothing marks, the free that finds so many
- * looks for empty pages, and renews the bound by what lives in the others (alloc/release.c). */
+ * looks for empty pages (alloc/release.h): a share of what lived in the bin's pages at the last
+ * look, and at least 64 KB or a few slots. */
 static inline size_t sgc_bin_bound(const struct sgc_bin *bin)
 {
+    size_t floor;
+
     if (SGC_TRACES)
         return SIZE_MAX;
-    return bin->bound != 0 ? bin->bound : sgc_bin_first_bound(bin);
+    sgc_assert(bin->size != 0);
+    floor = SGC_BOUND_BYTES / bin->size > SGC_BOUND_SLOTS ? SGC_BOUND_BYTES / bin->size : SGC_BOUND_SLOTS;
+    return bin->bound > floor ? bin->bound : floor;
 }
 
 /* Is there no room for one more freed slot? */

@@ -7,7 +7,6 @@
  *   burst      so much, of many sizes, beside an eighth that lives on; then freed, and no call more: "live", "left" resident
  *   sparse     so much of blocks of 100 bytes, of which first all but each tenth are freed, then these: "left"
  *   sparse_larger   of 8000 bytes
- *   scattered  so much of blocks of 16 bytes, freed in an order of chance: "left"
  *   blank      a block of so much from calloc, of which an eighth is written, freed, and got again: "left"
  *   teeth      so much allocated and freed, ten times in a second: "faults" of each tooth from the fifth on, on the average
  *   calm       the same, then a block of 100 KB each 10 ms, for 3 seconds: "left"
@@ -20,7 +19,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "tests/lib/random.h"
 #include "tests/lib/threads.h"
 #include "tests/malloc/conform.h"
 
@@ -129,24 +127,6 @@ static void sparse(size_t bytes)
 static void sparse_larger(size_t bytes)
 {
     sparse_of(bytes, 8000);
-}
-
-static void scattered(size_t bytes)
-{
-    size_t blocks = bytes / 16;
-    void **block = must(malloc(blocks * sizeof *block));
-    uint64_t state = 1;
-
-    for (size_t i = 0; i < blocks; i++)
-        memset(block[i] = must(malloc(16)), 1, 16);
-    for (size_t i = blocks; i > 0; i--) {
-        size_t k = random_below(&state, (uint32_t)i);
-
-        free(block[k]);
-        block[k] = block[i - 1];
-    }
-    free(block);
-    printf("left %ld\n", conform_resident_kb());
 }
 
 static void blank(size_t bytes)
@@ -277,7 +257,7 @@ static void handed(size_t bytes)
 
 static const struct { const char *name; void (*try)(size_t bytes); } cases[] = {
     { "sizes", sizes }, { "turns", turns }, { "burst", burst }, { "sparse", sparse }, { "sparse_larger", sparse_larger },
-    { "scattered", scattered }, { "blank", blank },
+    { "blank", blank },
     { "teeth", teeth }, { "calm", calm },
     { "ended", ended }, { "idle", idle }, { "shrunk", shrunk }, { "handed", handed },
 };
