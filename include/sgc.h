@@ -88,7 +88,8 @@ struct SGC_stats {
     uint64_t metadata_bytes;    /* side tables, mark stacks and caches, as far as they were touched */
     uint64_t returned_bytes;    /* given back to the system, over all times */
 
-    uint64_t pause_ns;          /* all pauses, those of collections that were given up, too: stop_ns + mark_ns + other_ns */
+    uint64_t pause_ns;          /* all stops that looked at the heap, those of collections that were given up, too: stop_ns +
+                                   mark_ns + other_ns */
     uint64_t stop_ns;           /* of it: until the last thread stood still */
     uint64_t mark_ns;           /* of it: scanning roots and marking */
     uint64_t other_ns;          /* of it: the rest, letting the threads go included */

@@ -223,7 +223,7 @@ static void cannot_register(void)
 {
     say_refused();
     sgc_a32_store(&service.started, REFUSED);
-    if (is_job_wanted())
+    if (job() != NULL)
         job()->refused();
 }
 

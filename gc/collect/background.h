@@ -18,7 +18,7 @@
  *              the service thread: whether it lingers, by compare-and-swap
  *   job        anybody, once: release                                             service thread: acquire
  *   started    who has the GC lock; fork's child; the      anybody: relaxed, it is said before any work is asked for
- *              service thread, when it is not registered
+ *              service thread, when it is not registered: before refused()
  */
 #ifndef SGC_GC_COLLECT_BACKGROUND_H
 #define SGC_GC_COLLECT_BACKGROUND_H
@@ -35,8 +35,8 @@ bool sgc_service_start(void);
 void sgc_service_start_if_worth_it(void);
 
 /* A job that the service thread does before all other work: whenever it is awake and wanted() says
- * so, it calls run().  If it is wanted and the thread that was to do it cannot be registered, that
- * thread calls refused() and ends. */
+ * so, it calls run().  If the thread cannot be registered it calls refused() and ends: who wants
+ * the job has to see, after refused(), that there is nobody. */
 struct sgc_service_job {
     bool (*wanted)(void);
     void (*run)(struct sgc_mutator *self);

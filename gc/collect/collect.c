@@ -93,8 +93,9 @@ static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop
         return given_up(reason, true);
     if (sgc_concurrent_marks()) {
         bool enough = may_finish(self, reason);
-        bool over = enough || stop != NULL ? sgc_lead_finish(self, reason, stopped_for(reason), stop, from)
-                                           : sgc_lead_cancel(self);
+        bool over = enough || stop != NULL
+                        ? sgc_lead_finish(self, reason, stopped_for(reason), enough ? NULL : stop, from)
+                        : sgc_lead_cancel(self);
 
         if (!over)
             return given_up(reason, sgc_cycle.stopped);
@@ -141,6 +142,10 @@ struct wait {
     uint64_t began, max_ns;         /* it takes so long at most */
 };
 
+/* A thread that waits looks so often whether a stop is offered: one that is offered between its look
+ * and its sleep wakes nobody. */
+static const uint64_t LOOK_NS = 2000000;
+
 struct assist {
     struct wait wait;
     bool worked;
@@ -164,7 +169,8 @@ static void wait_over(void *arg)
 
         if (waited_ns >= w->max_ns || sgc_turn_offered())
             return;
-        sgc_wait(&sgc_cycle.state, now, (int64_t)(w->max_ns - waited_ns));
+        waited_ns = w->max_ns - waited_ns;
+        sgc_wait(&sgc_cycle.state, now, (int64_t)(waited_ns < LOOK_NS ? waited_ns : LOOK_NS));
     }
 }
 
@@ -268,15 +274,18 @@ static bool help_late(struct sgc_mutator *self, uintptr_t from)
  * take.  If a stop is offered it makes that, since the lead waits for a thread to do so. */
 static void stall(struct sgc_mutator *self, uintptr_t from)
 {
-    struct wait w = { sgc_clock_ns(), sgc_pause_target_ns() };
+    uint64_t max_ns = sgc_pause_target_ns(), waited_ns = 0;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    sgc_world_sleep(self, wait_over, &w);
-    while (sgc_turn_offered()) {
-        sgc_turn_take(self, from);
+    do {
+        struct wait w = { sgc_clock_ns(), max_ns - waited_ns };
+
         sgc_world_sleep(self, wait_over, &w);
-    }
-    sgc_concurrent_pace_waited(SGC_STALL, sgc_clock_ns() - w.began, w.max_ns);
+        waited_ns += sgc_clock_ns() - w.began;
+        if (sgc_turn_offered())
+            sgc_turn_take(self, from);
+    } while (waited_ns < max_ns && sgc_concurrent_busy());
+    sgc_concurrent_pace_waited(SGC_STALL, waited_ns, max_ns);
 }
 
 /* There is no memory for what is allocated until a concurrent cycle is over, or [Endo]'s pace

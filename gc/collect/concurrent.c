@@ -42,9 +42,9 @@ static void reopen_later(void)
 static void switch_off(void)
 {
     sgc_assert(sgc_concurrent_busy() && !sgc_concurrent_marks());
+    reopen_later();             /* first: a fork may come in between */
     sgc_a32_store_rel(&concurrent.enabled, 0);
     sgc_pacing_concurrent(SGC_PACING_STOPS);
-    reopen_later();
     sgc_lead_over();
 }
 
@@ -62,11 +62,13 @@ static bool asked(void)
     return sgc_a32_load_acq(&sgc_cycle.state) == SGC_CYCLE_ASKED;
 }
 
-/* There is nobody to lead the cycle that was asked for.  The thread that was to be the lead says so
- * beside the one that has asked. */
+/* There is nobody to lead a cycle.  The thread that was to be the lead says so beside one that has
+ * asked: one of the two switches off.  The exchange changes nothing, but who asks after it sees that
+ * there is nobody, and who has asked before is seen by it. */
 static void no_lead(void)
 {
-    if (asked())
+    if (sgc_a32_or(&sgc_cycle.state, 0) == SGC_CYCLE_ASKED &&
+        sgc_a32_cas(&sgc_cycle.state, SGC_CYCLE_ASKED, SGC_CYCLE_ARMING))
         switch_off();
 }
 

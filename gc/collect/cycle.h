@@ -54,8 +54,8 @@ struct sgc_cycle {
     bool stopped;                       /* the world was, and all stacks are known */
     bool complete;                      /* the mark was not given up */
     uint32_t stops;                     /* of a concurrent cycle so far */
-    uint64_t deadline;                  /* when its present stop is to end, unless all is marked by
-                                           then */
+    uint64_t allowed_ns;                /* for its present stop; UINT64_MAX: as long as it takes */
+    uint64_t deadline;                  /* when that is to end, unless all is marked by then */
     sgc_tid_t unknown;                  /* a thread whose stacks are unknown, so that nothing was
                                            marked; 0: none */
     size_t returned;                    /* bytes given back up to the last cycle */

@@ -64,12 +64,15 @@ static bool is_over(void *arg)
     return sgc_cycle.deadline != UINT64_MAX && sgc_clock_ns() >= sgc_cycle.deadline;
 }
 
-/* Roots are scanned on the spot: when the program goes on, nothing of them may be left. */
+/* The stop may last so long from its first signal on; the program's functions that are called before
+ * do not count.  Roots are scanned on the spot: when the program goes on, nothing of them may be
+ * left. */
 static bool attempt_roots(struct sgc_cycle *c)
 {
     size_t before = 0;
 
     sgc_assert(sgc_concurrent_marks());
+    c->deadline = c->allowed_ns == UINT64_MAX ? UINT64_MAX : c->record.times.stop_begin_ns + c->allowed_ns;
     if (c->stops == 0) {
         if (sgc_closure_is_checked())
             sgc_closure_begin();
@@ -155,7 +158,7 @@ static bool stop(struct sgc_mutator *self, uint64_t allowed_ns)
     bool done;
 
     sgc_assert(sgc_gc_lock_held());
-    c->deadline = allowed_ns == UINT64_MAX ? UINT64_MAX : sgc_clock_ns() + allowed_ns;
+    c->allowed_ns = allowed_ns;
     done = sgc_cycle_stop(self, markers, attempt) && c->complete;
     c->stops += c->stopped;
     if (c->stopped && c->stops > 1)

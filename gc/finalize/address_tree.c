@@ -224,7 +224,7 @@ static void visit_leaves(const struct sgc_tree_visit *visit, void *arg, struct s
     }
     if (pruned.first != NULL)
         sgc_nodes_share(SGC_NODE_LEAF, &pruned);
-    if (!kept)
+    if (!kept && block->ready.first == NULL)
         sgc_a32_or(&visit->tree->emptied, 1);
 }
 

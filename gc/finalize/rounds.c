@@ -170,17 +170,19 @@ static bool keep_leaf(void *marker, struct sgc_tree_chunk *block, uintptr_t addr
     return has_values(leaf);
 }
 
-/* Everything is marked that a finalizer may use. */
+/* Everything is marked that a finalizer may use.  A block in which nothing else is left goes back
+ * then. */
 static bool keep_ready(void *marker, struct sgc_tree_chunk *block)
 {
     struct sgc_node_chain *ready = &block->ready;
+    bool any = ready->first != NULL;
 
     for (struct sgc_record *r = (void *)ready->first; r != NULL; r = (struct sgc_record *)sgc_aw_load(&r->next))
         sgc_mark_address(marker, r->object);
     if (ready->first != NULL && sgc_chain_push(&now.fresh.first, ready) == 0)
         now.fresh.last = ready->last;
     ready->first = ready->last = NULL;
-    return false;
+    return any;
 }
 
 /* ---- rounds ---- */
@@ -192,7 +194,7 @@ static const struct sgc_tree_visit
     visit_order = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .unit = mark_reached },
     visit_take = { .tree = &sgc_finalization.finalizers, .block = has_unmarked, .leaf = take_ready_in_leaf,
                    .prune = true },
-    visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready },
+    visit_keep = { .tree = &sgc_finalization.finalizers, .block = keep_ready, .leaf = keep_leaf, .prune = true },
     visit_generations = { .tree = &sgc_finalization.generations, .unit = drop_if_dead, .prune = true },
     visit_finalizers = { .tree = &sgc_finalization.finalizers, .block = finalizers_due, .leaf = keep_leaf, .prune = true };
 

@@ -62,7 +62,8 @@ typedef enum {
     GC_EVENT_MARK_END,
     GC_EVENT_RECLAIM_START,         /* unreachable objects are unallocated; finalizers are queued */
     GC_EVENT_RECLAIM_END,
-    GC_EVENT_END,                   /* the collection is over */
+    GC_EVENT_END,                   /* the collection is over.  The child of a fork has none for one that marked beside
+                                       the program then */
     GC_EVENT_PRE_STOP_WORLD,        /* about to stop the other threads */
     GC_EVENT_POST_STOP_WORLD,       /* they all stand */
     GC_EVENT_PRE_START_WORLD,       /* about to let them go */

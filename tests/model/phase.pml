@@ -161,14 +161,15 @@ inline ask_lead(me)
     fi
 }
 
-/* A clock ends it after a while.  That is relied on only when the lead has offered a stop, which is not made while such a thread
- * sleeps, and nothing else is in its way; everywhere else it ends without. */
-#define clock_ends (turn == OFFERED && holder == 0 && sections == 0)
-
+/* It looks now and then whether a stop is offered, since the lead does not make that while such a thread sleeps. */
 inline sleep_while(me, seen)
 {
     atomic { if :: state == seen -> stalls[me] = 1 :: state != seen fi };
-    !stalls[me] || clock_ends
+#ifdef BROKEN_STALL_SLEEPS_ON
+    !stalls[me]
+#else
+    !stalls[me] || turn == OFFERED
+#endif
 }
 
 inline stall(me)
@@ -181,10 +182,13 @@ inline stall(me)
 #endif
     do
     :: state == IDLE -> break
-    :: state != IDLE -> seen = state; if :: seen != IDLE -> sleep_while(me, seen) :: seen == IDLE fi
-    :: clock_ends -> break
+    :: state != IDLE ->
+        seen = state;
+        if :: seen != IDLE -> sleep_while(me, seen) :: seen == IDLE fi;
+        stalls[me] = 0;
+        take(me)
+    :: state != IDLE -> break                   /* it has waited as long as it may */
     od;
-    stalls[me] = 0;
 #ifdef BROKEN_STALL_LOCKED
     gc_lock_release(me);
 #endif

@@ -2,7 +2,7 @@
 /*
  * Concurrent mode where things are against it: no time to stop in, or an hour; no memory; a limit in the middle of a cycle;
  * many threads; a program that runs in real time on the only processor, or that is frozen half of the time, as by a cgroup's
- * quota; collections that are disabled nearly always.  Nothing is lost, nothing hangs, and the records of cycles say why they
+ * quota; a hook that takes its time; collections that are disabled nearly always.  Nothing is lost, nothing hangs, and the records of cycles say why they
  * stopped the program.
  */
 #include <sched.h>
@@ -98,6 +98,21 @@ static int mostly_disabled(void)
     return kept_bytes() != KEPT_MB * MB;
 }
 
+static GC_ToggleRefStatus answers_late(TEST_UNUSED void *object)
+{
+    sgc_sleep_ns(15 * (uint64_t)WHITE_MS);
+    return GC_TOGGLE_REF_STRONG;
+}
+
+/* What the program does before a stop is no part of it. */
+static int slow_to_answer(void)
+{
+    GC_set_toggleref_func(answers_late);
+    GC_toggleref_add(GC_malloc(16), 1);
+    churn();
+    return kept_bytes() != KEPT_MB * MB || kept_report->stopped_for[SGC_FOR_ATTEMPTS] * 2 > kept_report->beside;
+}
+
 /* ---- circumstances ---- */
 
 static int (*program)(void);
@@ -156,6 +171,7 @@ static const struct circumstance {
     { "64 threads", many_threads, NULL, NULL, false, SGC_FOR_NOTHING },
     { "a program that runs in real time on the only processor", in_real_time, NULL, NULL, false, SGC_FOR_NOTHING },
     { "a program that is frozen half of the time", usual, NULL, NULL, true, SGC_FOR_NOTHING },
+    { "a hook that takes longer before a stop than a stop may", slow_to_answer, NULL, NULL, false, SGC_FOR_NOTHING },
     { "collections that are disabled nearly always", mostly_disabled, NULL, NULL, false, SGC_FOR_NOTHING },
 };
 

@@ -152,7 +152,7 @@ static int is_refused(void)
 /* Without a service thread nobody would ever begin the cycle that is asked for, and an idle loop would wait for it for ever. */
 static int nobody_leads(bool enabled_by_program, bool (*refuse_it)(void))
 {
-    int busy = 0;
+    uint64_t until = sgc_clock_ns() + 20000 * (uint64_t)WHITE_MS;
 
     if (enabled_by_program)
         GC_enable_incremental();
@@ -160,9 +160,9 @@ static int nobody_leads(bool enabled_by_program, bool (*refuse_it)(void))
     if (!refuse_it())
         return 3;
     GC_start_incremental_collection();
-    while (busy < 20000 && GC_collect_a_little() != 0)
-        busy++;
-    if (busy == 20000 || GC_is_incremental_mode())
+    while (GC_collect_a_little() != 0 && sgc_clock_ns() < until)
+        continue;
+    if (GC_collect_a_little() != 0 || GC_is_incremental_mode())
         return 1;
     for (int i = 0; i < PIECES; i++)
         white_alive(white_hidden(sgc_allocate(PIECE, WHITE_KIND)));

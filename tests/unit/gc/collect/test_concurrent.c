@@ -182,6 +182,7 @@ static int toggles(void)
 
     if (!begin())
         return CHILD_SKIPS;
+    before = sgc_cycles_finished();
     toggled = GC_malloc_atomic_uncollectable(TOGGLED * sizeof *toggled);
     GC_set_toggleref_func(says_answer);
     thread_result(make_toggled, NULL);
@@ -189,9 +190,12 @@ static int toggles(void)
         world_change_often(&world, 100);
     answer = GC_TOGGLE_REF_STRONG;
     if (toggled_left() != TOGGLED)
-        return CHILD_SKIPS;                             /* a whole cycle has passed meanwhile */
+        return sgc_cycles_finished() > before + 1 ? CHILD_SKIPS : 4;    /* whole cycles have passed
+                                                                           meanwhile */
     for (before = sgc_cycles_finished(); sgc_cycles_finished() == before && sgc_clock_ns() < until;)
         world_change_often(&world, 100);
+    if (sgc_cycles_finished() == before)
+        return 3;
     if (toggled_left() != TOGGLED || !right())
         return 1;
     answer = GC_TOGGLE_REF_DROP;
