@@ -73,19 +73,19 @@ static void learn(uint64_t now)
 }
 
 /* Whole arenas first; some of those that are not have few such pages.  Each pass has a time of its
- * own, so that it tries all that was there when it began.  False: one of them found nothing to give
- * back, and kept is what was there then. */
+ * own, so that it tries all that was there when it began.  False: nothing has gone back during one
+ * of them, and kept is what was there before it.  Other threads may free or take pages meanwhile,
+ * so the bytes in the pool do not tell that. */
 static bool discard_until(size_t wanted, struct sgc_section *self)
 {
-    size_t used = sgc_pool_used_bytes(), before;
+    size_t used, returned;
 
     sgc_assert(wanted >= sgc_aw_load(&rhythm.kept));
-    while (used > wanted) {
-        before = used;
+    while ((used = sgc_pool_used_bytes()) > wanted) {
+        returned = sgc_aw_load(&sgc_pool.returned);
         sgc_pool_decay(sgc_clock_ns(), 0, (uint32_t)((used - wanted + SGC_ARENA - 1) / SGC_ARENA), self);
-        used = sgc_pool_used_bytes();
-        if (used >= before) {
-            sgc_aw_store(&rhythm.kept, before);
+        if (sgc_aw_load(&sgc_pool.returned) == returned) {
+            sgc_aw_store(&rhythm.kept, used);
             return false;
         }
     }

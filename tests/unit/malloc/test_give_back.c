@@ -363,8 +363,54 @@ static void test_locked(void)
     child_ok(free_locked, "locked memory is kept, not tried again by each free, and goes when it is unlocked");
 }
 
+/* ---- another thread frees meanwhile ---- */
+
+enum { MEANWHILE = 64 << 20 };
+
+static sgc_a32_t may_free, has_freed;
+static _Thread_local bool gives_back;
+
+static void *free_meanwhile(void *arg)
+{
+    while (sgc_a32_load_acq(&may_free) == 0)
+        sgc_sleep_ns(100000);
+    sgc_free(arg);
+    sgc_a32_store_rel(&has_freed, 1);
+    return arg;
+}
+
+/* The first pages that this thread gives back are on their way. */
+static void wait_for_free(void)
+{
+    if (!gives_back || sgc_pool.discarding == 0)
+        return;
+    sgc_a32_store_rel(&may_free, 1);
+    while (sgc_a32_load_acq(&has_freed) == 0)
+        sgc_sleep_ns(100000);
+}
+
+static int free_beside(void)
+{
+    void *mine = memset(sgc_malloc(MEANWHILE), 1, MEANWHILE);
+    void *anothers = memset(sgc_malloc(MEANWHILE), 1, MEANWHILE);
+    pthread_t thread = thread_start(free_meanwhile, anothers);
+
+    alarm(HANG_SECONDS);
+    gives_back = true;
+    sgc_section_hooks.seam = wait_for_free;
+    sgc_free(mine);
+    sgc_section_hooks.seam = NULL;
+    pthread_join(thread, NULL);
+    return sgc_pool_used_bytes() <= 10 << 20 ? 0 : 1;
+}
+
+static void test_beside(void)
+{
+    child_ok(free_beside, "what another thread frees during a pass does not look like locked memory");
+}
+
 int main(void)
 {
-    return tap_all(test_locked, test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk, test_idle,
-                   test_inboxes, test_trim);
+    return tap_all(test_locked, test_beside, test_ends, test_left_behind, test_two_free, test_end, test_age, test_shrunk,
+                   test_idle, test_inboxes, test_trim);
 }
