@@ -33,16 +33,37 @@ static void *from_heap(struct sgc_cache *cache, size_t bytes, size_t align, bool
     return sgc_span_alloc(&cache->section, bytes, zeroed ? SGC_KIND_CONSERVATIVE : SGC_KIND_POINTER_FREE, align);
 }
 
-/* A signal handler must not meet a checked block in the midst.  A turn on the common cache has said
- * so already, and ends that itself. */
+/* A signal handler must not meet a checked block in the midst. */
+static void set_busy(bool busy)
+{
+    sgc_compiler_barrier();
+    sgc_thread_busy = busy;
+    sgc_compiler_barrier();
+}
+
+/* A turn on the common cache has said so already, and ends that itself. */
 static void *new_checked(const struct sgc_turn *turn, size_t bytes, size_t align)
 {
     void *block;
 
     sgc_assert(turn->common == sgc_thread_busy);
-    sgc_thread_busy = true;
+    set_busy(true);
     block = sgc_checked_new(turn->cache, bytes, align);
-    sgc_thread_busy = turn->common;
+    set_busy(turn->common);
+    return block;
+}
+
+/* NULL: the thread has no slot at hand, or is inside malloc, or has left that by a jump: what
+ * follows settles that. */
+static void *try_checked(size_t bytes)
+{
+    void *block;
+
+    if (sgc_self == NULL || sgc_thread_busy || sgc_section_inside(&sgc_self->section))
+        return NULL;
+    set_busy(true);
+    block = sgc_checked_try(sgc_self, bytes);
+    set_busy(false);
     return block;
 }
 
@@ -67,7 +88,7 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
 
 void *sgc_block_new_slowly(size_t bytes)
 {
-    void *block = sgc_checks() && sgc_self != NULL ? sgc_checked_try(sgc_self, bytes) : NULL;
+    void *block = sgc_checks() ? try_checked(bytes) : NULL;
 
     return block != NULL ? block : new_block(bytes, SGC_GRANULE, false);
 }
@@ -181,9 +202,9 @@ static void free_checked(void *block, size_t bytes, const char *function)
     sgc_assert(block != NULL && sgc_checks());
     if (sgc_self != NULL) {
         sgc_threads_settle();
-        sgc_thread_busy = true;
+        set_busy(true);
         block = sgc_checked_free(sgc_self, block, bytes, function);
-        sgc_thread_busy = false;
+        set_busy(false);
     } else {
         turn = sgc_turn_begin();
         block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;

@@ -393,6 +393,29 @@ static int interrupt_often(void)
     return 0;
 }
 
+static void only_allocate(TEST_UNUSED int number)
+{
+    block(64);
+    interruptions = interruptions + 1;
+}
+
+/* There are slots at hand, so no lock is needed. */
+static int interrupt_frees(void)
+{
+    struct itimerval often = { { 0, 300 }, { 0, 300 } };
+    static void *all[MANY];
+
+    for (int i = 0; i < MANY; i++)
+        all[i] = block(64);
+    for (int i = 0; i < MANY; i++)
+        sgc_free(all[i]);
+    signal(SIGALRM, only_allocate);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (interruptions < 100)
+        sgc_free(sgc_malloc(64));
+    return 0;
+}
+
 static void test_handlers(void)
 {
     child_says_of(end_by_message(false), ALLOCATED, "freed already",
@@ -400,6 +423,8 @@ static void test_handlers(void)
     child_says_of(end_by_message(true), ALLOCATED, "freed already", "also of a thread that has the common cache");
     child_says(interrupt_often, 128 + SIGABRT, "a signal handler called malloc",
                "a handler that has interrupted malloc and calls it is told");
+    child_says(interrupt_frees, 128 + SIGABRT, "a signal handler called malloc",
+               "so is one that only allocates what is at hand");
 }
 
 int main(int argc, char **argv)
