@@ -78,7 +78,7 @@ static void test_secret(void)
     char *p = block(24);
     uintptr_t seal = *(uintptr_t *)(p + 24), found = seal >> 8 ^ (uintptr_t)p ^ 24, lower = UINTPTR_MAX >> 8;
 
-    tap_ok(((found ^ random[0]) & lower & ~(uintptr_t)0xff) != 0 && ((found ^ random[1]) & lower) != 0,
+    tap_ok(found != 0 && ((found ^ random[0]) & lower & ~(uintptr_t)0xff) != 0 && ((found ^ random[1]) & lower) != 0,
            "a seal says nothing of AT_RANDOM");
     sgc_free(p);
 }
