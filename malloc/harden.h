@@ -45,9 +45,9 @@ static inline bool sgc_tells_and_goes_on(void)
  * before a message that ends the program. */
 static inline void sgc_tell_outside_malloc(void)
 {
-    if (sgc_thread_busy && sgc_self == NULL)
+    if ((sgc_thread_inside & SGC_INSIDE_COMMON) != 0)
         sgc_thread_leave_common();
-    sgc_thread_busy = false;
+    sgc_thread_inside = 0;
 }
 
 #define SGC_TELL(...) \

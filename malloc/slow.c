@@ -34,22 +34,13 @@ static void *from_heap(struct sgc_cache *cache, size_t bytes, size_t align, bool
 }
 
 /* A signal handler must not meet a checked block in the midst. */
-static void set_busy(bool busy)
-{
-    sgc_compiler_barrier();
-    sgc_thread_busy = busy;
-    sgc_compiler_barrier();
-}
-
-/* A turn on the common cache has said so already, and ends that itself. */
-static void *new_checked(const struct sgc_turn *turn, size_t bytes, size_t align)
+static void *new_checked(struct sgc_cache *cache, size_t bytes, size_t align)
 {
     void *block;
 
-    sgc_assert(turn->common == sgc_thread_busy);
-    set_busy(true);
-    block = sgc_checked_new(turn->cache, bytes, align);
-    set_busy(turn->common);
+    sgc_inside_begin(SGC_INSIDE_BLOCK);
+    block = sgc_checked_new(cache, bytes, align);
+    sgc_inside_end(SGC_INSIDE_BLOCK);
     return block;
 }
 
@@ -59,11 +50,12 @@ static void *try_checked(size_t bytes)
 {
     void *block;
 
-    if (sgc_self == NULL || sgc_thread_busy || sgc_section_inside(&sgc_self->section))
+    sgc_assert(sgc_checks());
+    if (sgc_self == NULL || sgc_thread_inside != 0 || sgc_section_inside(&sgc_self->section))
         return NULL;
-    set_busy(true);
+    sgc_inside_begin(SGC_INSIDE_BLOCK);
     block = sgc_checked_try(sgc_self, bytes);
-    set_busy(false);
+    sgc_inside_end(SGC_INSIDE_BLOCK);
     return block;
 }
 
@@ -76,7 +68,7 @@ static void *new_block(size_t bytes, size_t align, bool zeroed)
     if (bytes <= PTRDIFF_MAX - SGC_PAGE && align <= PTRDIFF_MAX / 2) {
         turn = sgc_turn_begin();
         if (turn.cache != NULL)
-            block = sgc_checks() ? new_checked(&turn, bytes, align) :
+            block = sgc_checks() ? new_checked(turn.cache, bytes, align) :
                                    from_heap(turn.cache, bytes != 0 ? bytes : 1, align, zeroed);
         sgc_turn_end(&turn);
     }
@@ -202,9 +194,9 @@ static void free_checked(void *block, size_t bytes, const char *function)
     sgc_assert(block != NULL && sgc_checks());
     if (sgc_self != NULL) {
         sgc_threads_settle();
-        set_busy(true);
+        sgc_inside_begin(SGC_INSIDE_BLOCK);
         block = sgc_checked_free(sgc_self, block, bytes, function);
-        set_busy(false);
+        sgc_inside_end(SGC_INSIDE_BLOCK);
     } else {
         turn = sgc_turn_begin();
         block = turn.cache != NULL ? sgc_checked_free(turn.cache, block, bytes, function) : NULL;

@@ -23,7 +23,7 @@ enum stage {
 };
 static _Thread_local enum stage stage __attribute__((tls_model("initial-exec")));
 
-_Thread_local bool sgc_thread_busy __attribute__((tls_model("initial-exec")));
+_Thread_local uint32_t sgc_thread_inside __attribute__((tls_model("initial-exec")));
 
 /* ---- records ---- */
 
@@ -211,7 +211,7 @@ static void begin(void)
 
     sgc_assert(stage == STAGE_NEW && sgc_self == NULL);
     stage = STAGE_COMMON;
-    sgc_thread_busy = true;
+    sgc_inside_begin(SGC_INSIDE_CACHES);
     r = take_record();
     if (r != NULL && open_record(r)) {
         stage = STAGE_OWN;
@@ -219,7 +219,7 @@ static void begin(void)
         if (sgc_checks())
             sgc_fast_cache = none;
     }
-    sgc_thread_busy = false;
+    sgc_inside_end(SGC_INSIDE_CACHES);
     if (stage == STAGE_OWN && sgc_a32_load_acq(&end_key_made) != 0)
         pthread_setspecific(end_key, (void *)1);
 }
@@ -232,17 +232,17 @@ struct sgc_cache *sgc_thread_cache(bool *common)
     *common = sgc_self == NULL;
     if (!*common)
         return sgc_self;
-    sgc_assert(!sgc_thread_busy);
-    sgc_thread_busy = true;
+    sgc_assert(sgc_thread_inside == 0);
+    sgc_inside_begin(SGC_INSIDE_COMMON);
     sgc_lock(&sgc_threads.common_lock, NULL);
     return &sgc_threads.common->cache;
 }
 
 void sgc_thread_leave_common(void)
 {
-    sgc_assert(sgc_thread_busy && sgc_lock_taken(&sgc_threads.common_lock));
+    sgc_assert((sgc_thread_inside & SGC_INSIDE_COMMON) != 0 && sgc_lock_taken(&sgc_threads.common_lock));
     sgc_unlock(&sgc_threads.common_lock, NULL);
-    sgc_thread_busy = false;
+    sgc_inside_end(SGC_INSIDE_COMMON);
 }
 
 /* ---- what the child of a fork puts off ---- */
@@ -270,9 +270,10 @@ static void close_lost(void)
 static _Thread_local uint32_t forks __attribute__((tls_model("initial-exec")));
 
 /* Is the thread in malloc, with locks or pages, or was it when a handler left it by a jump? */
-static bool is_inside(void)
+static bool has_locks(void)
 {
-    return sgc_thread_busy || forks != 0 || (sgc_self != NULL && sgc_self->section.guards != 0);
+    return (sgc_thread_inside & ~(uint32_t)SGC_INSIDE_BLOCK) != 0 || forks != 0 ||
+           (sgc_self != NULL && sgc_self->section.guards != 0);
 }
 
 /* Another section was interrupted, which is told, or left, which is repaired. */
@@ -288,26 +289,32 @@ static void leave_section(struct sgc_section *self)
 enum { NONE, LOST, CLOSING };
 SGC_STATE static sgc_a32_t put_off;
 
-void sgc_threads_settle(void)
+/* Does what a fork's child has put off.  Takes locks. */
+static void catch_up(void)
 {
     uint32_t now;
 
-    if (__builtin_expect(is_inside(), 0))
-        sgc_section_used_inside(&sgc_fast_cache->section);
-    if (sgc_self != NULL && __builtin_expect(sgc_section_inside(&sgc_self->section), 0))
-        leave_section(&sgc_self->section);
     while (__builtin_expect((now = sgc_a32_load_acq(&put_off)) != NONE, 0)) {
         sgc_assert(now == LOST || now == CLOSING);
         if (now == CLOSING) {
             sgc_wait(&put_off, now, -1);
         } else if (sgc_a32_cas(&put_off, LOST, CLOSING)) {
-            sgc_thread_busy = true;
+            sgc_inside_begin(SGC_INSIDE_CACHES);
             close_lost();
-            sgc_thread_busy = false;
+            sgc_inside_end(SGC_INSIDE_CACHES);
             sgc_a32_store_rel(&put_off, NONE);
             sgc_wake(&put_off, INT_MAX);
         }
     }
+}
+
+void sgc_threads_settle(void)
+{
+    if (__builtin_expect(sgc_thread_inside != 0 || has_locks(), 0))
+        sgc_section_used_inside(&sgc_fast_cache->section);
+    if (sgc_self != NULL && __builtin_expect(sgc_section_inside(&sgc_self->section), 0))
+        leave_section(&sgc_self->section);
+    catch_up();
 }
 
 /* ---- fork ----
@@ -343,10 +350,10 @@ static void prepare(void)
         forks++;
         return;
     }
-    if (is_inside() || (sgc_self != NULL && sgc_section_inside(&sgc_self->section)))
+    if (has_locks() || (sgc_self != NULL && sgc_section_inside(&sgc_self->section)))
         return;
     sgc_signals_block(&saved);
-    sgc_threads_settle();
+    catch_up();
     sgc_lock(&sgc_threads.common_lock, NULL);
     sgc_lock(&sgc_threads.lock, NULL);
     if (SGC_ASSERTS)

@@ -51,9 +51,30 @@ struct sgc_threads {
 };
 SGC_INNER struct sgc_threads sgc_threads;
 
-/* Is the calling thread inside malloc where its section does not tell so?  It has a lock, or is in
- * the midst of a checked block. */
-SGC_INNER _Thread_local bool sgc_thread_busy __attribute__((tls_model("initial-exec")));
+/* Where the calling thread is inside malloc, and its section does not tell so.  A handler that has
+ * interrupted it may not call malloc.  It may fork in the midst of a checked block, where no lock
+ * is held. */
+enum {
+    SGC_INSIDE_COMMON = 1,              /* it has the common cache's lock */
+    SGC_INSIDE_CACHES = 2,              /* it gets its cache, or closes those of lost threads */
+    SGC_INSIDE_BLOCK = 4,               /* it is in the midst of a checked block */
+};
+SGC_INNER _Thread_local uint32_t sgc_thread_inside __attribute__((tls_model("initial-exec")));
+
+/* A signal handler sees the bit from the one to the other. */
+static inline void sgc_inside_begin(uint32_t bit)
+{
+    sgc_assert((sgc_thread_inside & bit) == 0);
+    sgc_thread_inside |= bit;
+    sgc_compiler_barrier();
+}
+
+static inline void sgc_inside_end(uint32_t bit)
+{
+    sgc_assert((sgc_thread_inside & bit) != 0);
+    sgc_compiler_barrier();
+    sgc_thread_inside &= ~bit;
+}
 
 /* The record with the cache of that number; no cache is outside a record. */
 static inline struct sgc_record *sgc_record_of(uint32_t id)

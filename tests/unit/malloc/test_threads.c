@@ -232,6 +232,19 @@ static int threads_with_caches(void)
     return n;
 }
 
+/* As by a handler that has interrupted a checked free; the child allocates after that is over. */
+static int fork_in_block(void)
+{
+    pid_t child;
+
+    sgc_inside_begin(SGC_INSIDE_BLOCK);
+    child = fork();
+    sgc_inside_end(SGC_INSIDE_BLOCK);
+    if (child == 0)
+        _exit(settle());
+    return child_wait(child);
+}
+
 static void test_forks(void)
 {
     pthread_t thread[BUSY];
@@ -244,6 +257,7 @@ static void test_forks(void)
         wrong += run_in_child(in_child) != 0;
     tap_ok(wrong == 0, "a child closes the caches of busy threads, %d times", FORKS);
     child_ok(settle_later, "so does the child of a child that has not needed to");
+    tap_ok(fork_in_block() == 0, "and one of a fork in the midst of a checked block");
     sgc_a32_store(&stop, 1);
     threads_join(thread, BUSY);
     sgc_heap_check();
