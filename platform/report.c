@@ -281,18 +281,29 @@ void sgc_print(const char *format, ...)
     va_end(args);
 }
 
-/* Has the thread told its last words? */
-static _Thread_local bool ending __attribute__((tls_model("initial-exec")));
+enum { LAST_WORDS_MAX = 10 };
+
+/* How often has the thread told its last words? */
+static _Thread_local uint32_t endings __attribute__((tls_model("initial-exec")));
+
+static bool is_blocked(int number)
+{
+    uint64_t mask = 0;
+
+    sgc_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, sizeof mask);
+    return (mask >> (number - 1) & 1) != 0;
+}
 
 /* A handler of SIGABRT may be what brings this thread here again, and would for ever: none runs any
- * more. */
+ * more.  One that has left by a jump does not block the signal any more, and one that never does
+ * (SA_NODEFER) may come a few times. */
 _Noreturn static void end(void)
 {
     const uint64_t by_default[4] = { (uintptr_t)SIG_DFL, 0, 0, 0 };      /* no flags, no mask */
 
-    if (ending)
+    endings++;
+    if (endings >= LAST_WORDS_MAX || (endings > 1 && is_blocked(SIGABRT)))
         sgc_syscall(SYS_rt_sigaction, SIGABRT, (long)by_default, 0, sizeof(uint64_t));
-    ending = true;
     abort();
 }
 

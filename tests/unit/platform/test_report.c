@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 
@@ -169,6 +170,36 @@ static int die_in_handler(void)
     sgc_fatal("once");
 }
 
+/* It never blocks the signal. */
+static int die_undeferred(void)
+{
+    struct sigaction action = { .sa_handler = fail_again, .sa_flags = SA_NODEFER };
+
+    alarm(10);
+    sigaction(SIGABRT, &action, NULL);
+    sgc_fatal("once");
+}
+
+static sigjmp_buf place;
+
+static void jump_out(TEST_UNUSED int number)
+{
+    siglongjmp(place, 1);
+}
+
+/* It goes on after each. */
+static int outlive(void)
+{
+    volatile int messages = 0;
+
+    signal(SIGABRT, jump_out);
+    sigsetjmp(place, 1);
+    messages = messages + 1;
+    if (messages <= 3)
+        sgc_fatal("message %d", messages);
+    return messages;
+}
+
 static void test_fatal(void)
 {
     int status = run_in_child(die);
@@ -181,6 +212,12 @@ static void test_fatal(void)
     status = run_in_child(die_in_handler);
     tap_ok(status == 128 + SIGABRT, "a handler of SIGABRT that comes here again is not called again (status %d)", status);
     check_text(written(), "SGC: fatal: once\nSGC: fatal: again in the handler of 6\n");
+    status = run_in_child(die_undeferred);
+    tap_ok(status == 128 + SIGABRT, "nor does one for ever that does not block the signal (status %d)", status);
+    written();
+    status = run_in_child(outlive);
+    tap_ok(status == 4, "one that leaves by a jump is called by the next message, too (status %d)", status);
+    check_text(written(), "SGC: fatal: message 1\nSGC: fatal: message 2\nSGC: fatal: message 3\n");
 }
 
 int main(void)
