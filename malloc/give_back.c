@@ -16,6 +16,7 @@ enum {
 };
 static const size_t KEPT_MIN = (size_t)8 << 20;
 static const uint64_t TICK_NS = 10000000;           /* between two looks for an arena that is due */
+static const uint64_t LOCKED_NS = 500000000;        /* at least, until what was kept is tried again */
 
 /* A page that nobody has taken again in that time was kept too long; one that somebody has was
  * given back too early. */
@@ -117,7 +118,7 @@ static void discard_old(uint64_t now, struct sgc_section *self)
 
     sgc_assert(sgc_a32_load(&rhythm.busy) == 1);
     sgc_aw_store(&rhythm.ticked, now);
-    if (now - rhythm.kept_at >= decay_ns())
+    if (now - rhythm.kept_at >= (decay_ns() > LOCKED_NS ? decay_ns() : LOCKED_NS))
         sgc_aw_store(&rhythm.kept, 0);
     sgc_pool_decay_next(now, decay_ns(), &rhythm.arena, self);
     old = sgc_aw_load(&sgc_pool.returned) - returned;

@@ -10,6 +10,7 @@
 #include "alloc/small/orphan.h"
 #include "alloc/whole_heap.h"
 #include "malloc/family.h"
+#include "malloc/options.h"
 #include "platform/platform.h"
 #include "tests/lib/child.h"
 #include "tests/lib/tap.h"
@@ -328,26 +329,40 @@ static int count_tried(const char *first)
     return tried;
 }
 
-static int free_locked(void)
+/* A freed block, of which each arena has a locked page; NULL: it cannot be. */
+static char *new_locked(void)
 {
     char *p = sgc_malloc(LOCKED_BYTES), *q = sgc_malloc(LOCKED_BYTES);
-    int tried = 0;
 
     memset(p, 1, LOCKED_BYTES);
     memset(q, 1, LOCKED_BYTES);
     for (size_t at = 0; at < LOCKED_BYTES; at += SGC_ARENA)
         if (mlock(p + at, 1) != 0)
-            return CHILD_SKIPS;
+            return NULL;
     alarm(HANG_SECONDS);
     sgc_free(q);
     sgc_free(p);
     count_tried(p);
+    return p;
+}
+
+/* However slow the machine is, it is too early to try again before the memory is unlocked. */
+static int free_locked(void)
+{
+    int usual = sgc_malloc_options.decay_ms, tried = 0;
+    char *p;
+
+    sgc_malloc_options.decay_ms = 3600000;
+    p = new_locked();
+    if (p == NULL)
+        return CHILD_SKIPS;
     for (int i = 0; i < 10; i++) {
         sgc_free(sgc_malloc(LARGE));
         tried += count_tried(p);
     }
     if (tried > 4)
         return 1;
+    sgc_malloc_options.decay_ms = usual;
     munlockall();
     sgc_sleep_ns(WAIT_NS);
     for (int i = 0; i < 4; i++) {
@@ -357,9 +372,28 @@ static int free_locked(void)
     return sgc_pool_used_bytes() <= 10 << 20 ? 0 : 2;
 }
 
+/* A tick may try one arena.  All are tried each half second at most. */
+static int free_locked_at_0(void)
+{
+    uint64_t begin = sgc_clock_ns(), passes = 0;
+    char *p;
+
+    sgc_malloc_options.decay_ms = 0;
+    p = new_locked();
+    if (p == NULL)
+        return CHILD_SKIPS;
+    for (int i = 0; i < 10; i++) {
+        sgc_sleep_ns(STEP_NS);
+        sgc_free(sgc_malloc(LARGE));
+        passes += count_tried(p) > 2;
+    }
+    return passes <= (sgc_clock_ns() - begin) / (WAIT_NS / 2) ? 0 : 1;
+}
+
 /* The child of a fork, since locks are the process's; before memory is taken again. */
 static void test_locked(void)
 {
+    child_ok(free_locked_at_0, "locked memory is not tried more often where free memory goes at once");
     child_ok(free_locked, "locked memory is kept, not tried again by each free, and goes when it is unlocked");
 }
 
