@@ -34,21 +34,45 @@ struct sgc_empty {
 };
 SGC_INNER struct sgc_empty sgc_empty;
 
+/* Passes over the rest of a word of which all blocks are handed out; returns how many that are, 0
+ * in another word.  Another thread may have done so. */
+static inline int sgc_empty_pass(void)
+{
+    size_t next = sgc_aw_load(&sgc_empty.next), after = (next | (SGC_EMPTY_BITS - 1)) + 1;
+
+    if (sgc_aw_load(&sgc_empty.bits[next % SGC_EMPTY_BLOCKS / SGC_EMPTY_BITS]) != UINTPTR_MAX)
+        return 0;
+    sgc_assert(after - next <= SGC_EMPTY_BITS && after % SGC_EMPTY_BITS == 0);
+    sgc_aw_cas(&sgc_empty.next, next, after);
+    return (int)(after - next);
+}
+
+/* The next block, if nobody has it. */
+static inline void *sgc_empty_try(void)
+{
+    size_t i = sgc_aw_add(&sgc_empty.next, 1) % SGC_EMPTY_BLOCKS;
+    uintptr_t bit = (uintptr_t)1 << i % SGC_EMPTY_BITS;
+
+    sgc_assert(sgc_empty.start != NULL);
+    if ((sgc_aw_or(&sgc_empty.bits[i / SGC_EMPTY_BITS], bit) & bit) != 0)
+        return NULL;
+    sgc_aw_add(&sgc_empty.used, 1);
+    return sgc_empty.start + i * SGC_GRANULE;
+}
+
 /* NULL: there are none left. */
 static inline void *sgc_empty_new(void)
 {
-    if (sgc_aw_load(&sgc_empty.used) >= SGC_EMPTY_BLOCKS)
-        return NULL;
-    for (int tries = 0; sgc_empty.start != NULL && tries < SGC_EMPTY_BLOCKS; tries++) {
-        size_t i = sgc_aw_add(&sgc_empty.next, 1) % SGC_EMPTY_BLOCKS;
-        uintptr_t bit = (uintptr_t)1 << i % SGC_EMPTY_BITS;
+    void *block = NULL;
 
-        if ((sgc_aw_or(&sgc_empty.bits[i / SGC_EMPTY_BITS], bit) & bit) == 0) {
-            sgc_aw_add(&sgc_empty.used, 1);
-            return sgc_empty.start + i * SGC_GRANULE;
-        }
+    if (sgc_empty.start == NULL || sgc_aw_load(&sgc_empty.used) >= SGC_EMPTY_BLOCKS)
+        return NULL;
+    for (int tries = 0, passed; tries < SGC_EMPTY_BLOCKS && block == NULL; tries += passed != 0 ? passed : 1) {
+        passed = sgc_empty_pass();
+        if (passed == 0)
+            block = sgc_empty_try();
     }
-    return NULL;
+    return block;
 }
 
 /* Does the address lie where they are? */

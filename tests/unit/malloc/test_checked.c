@@ -206,12 +206,16 @@ static void test_empty(void)
     sgc_free_sized(block(0), 1);
     tap_ok(capture_count(capture_end(), "the size 1 is passed, but the program has asked for 0") == 1,
            "so is a wrong size");
-    for (others = 0; others < 10000 && is_closed(q = block(0));)
+    for (others = 0; others < 10000 && is_closed(q = block(0)); p = q)
         others++;
     tap_ok(others >= 4090 && sgc_malloc_usable_size(q) == 1, "beyond %d of them one has a byte", others);
     next = sgc_aw_load(&sgc_empty.next);
     sgc_free(block(0));
     tap_ok(sgc_aw_load(&sgc_empty.next) == next, "and no address is sought in vain");
+    sgc_free(p);
+    next = sgc_aw_load(&sgc_empty.next);
+    q = block(0);
+    tap_ok(q == p && sgc_aw_load(&sgc_empty.next) - next <= SGC_EMPTY_BLOCKS, "the only one left is found, in one round");
 }
 
 /* ---- wrong frees ---- */
