@@ -142,9 +142,9 @@ struct wait {
     uint64_t began, max_ns;         /* it takes so long at most */
 };
 
-/* A thread that waits looks so often whether a stop is offered: one that is offered between its look
- * and its sleep wakes nobody. */
-static const uint64_t LOOK_NS = 2000000;
+/* A thread that waits looks so often whether a stop is offered: one that is offered between its
+ * look and its sleep wakes nobody. */
+static const uint64_t LONGEST_SLEEP_NS = 2000000;
 
 struct assist {
     struct wait wait;
@@ -170,7 +170,7 @@ static void wait_over(void *arg)
         if (waited_ns >= w->max_ns || sgc_turn_offered())
             return;
         waited_ns = w->max_ns - waited_ns;
-        sgc_wait(&sgc_cycle.state, now, (int64_t)(waited_ns < LOOK_NS ? waited_ns : LOOK_NS));
+        sgc_wait(&sgc_cycle.state, now, (int64_t)(waited_ns < LONGEST_SLEEP_NS ? waited_ns : LONGEST_SLEEP_NS));
     }
 }
 

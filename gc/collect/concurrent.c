@@ -63,8 +63,8 @@ static bool asked(void)
 }
 
 /* There is nobody to lead a cycle.  The thread that was to be the lead says so beside one that has
- * asked: one of the two switches off.  The exchange changes nothing, but who asks after it sees that
- * there is nobody, and who has asked before is seen by it. */
+ * asked: one of the two switches off.  The exchange changes nothing, but who asks after it sees
+ * that there is nobody, and who has asked before is seen by it. */
 static void no_lead(void)
 {
     if (sgc_a32_or(&sgc_cycle.state, 0) == SGC_CYCLE_ASKED &&

@@ -64,9 +64,9 @@ static bool is_over(void *arg)
     return sgc_cycle.deadline != UINT64_MAX && sgc_clock_ns() >= sgc_cycle.deadline;
 }
 
-/* The stop may last so long from its first signal on; the program's functions that are called before
- * do not count.  Roots are scanned on the spot: when the program goes on, nothing of them may be
- * left. */
+/* The stop may last so long from its first signal on; the program's functions that are called
+ * before do not count.  Roots are scanned on the spot: when the program goes on, nothing of them
+ * may be left. */
 static bool attempt_roots(struct sgc_cycle *c)
 {
     size_t before = 0;

@@ -2,8 +2,8 @@
 /*
  * Concurrent mode where things are against it: no time to stop in, or an hour; no memory; a limit in the middle of a cycle;
  * many threads; a program that runs in real time on the only processor, or that is frozen half of the time, as by a cgroup's
- * quota; a hook that takes its time; collections that are disabled nearly always.  Nothing is lost, nothing hangs, and the records of cycles say why they
- * stopped the program.
+ * quota; a hook that takes its time; collections that are disabled nearly always.  Nothing is lost, nothing hangs, and the
+ * records of cycles say why they stopped the program.
  */
 #include <sched.h>
 #include <signal.h>
