@@ -78,8 +78,8 @@ size_t sgc_malloc_usable_size(void *block) SGC_EXPORTED(malloc_usable_size);
 
 /* ---- malloc/operators.c: what C++ calls, by the names that its compilers give ----
  *
- * new without memory calls the next definition of the same operator, the C++ library's, which runs
- * the program's handler and throws, or of those that do not throw (`tag`) returns NULL. */
+ * new without memory runs the program's handler, which the C++ library has, or throws by that
+ * library; forms that do not throw (`tag`) call the library's. */
 void *sgc_new(size_t bytes) SGC_EXPORTED(_Znwm);
 void *sgc_new_array(size_t bytes) SGC_EXPORTED(_Znam);
 void *sgc_new_nothrow(size_t bytes, const void *tag) SGC_EXPORTED(_ZnwmRKSt9nothrow_t);

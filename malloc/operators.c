@@ -22,81 +22,99 @@ SGC_INNER void *sgc_own_new_array_aligned(size_t bytes, size_t align);
 
 #define CALLER __builtin_return_address(0)
 
-/* ---- without memory: the C++ library's, which has the program's handler and throws ---- */
+/* ---- the C++ library ----
+ *
+ * What throws is its own, as is the program's handler.  The next operator may be a second malloc's:
+ * the library's is the one in the object of what throws.  There may be no memory, and then dlopen
+ * finds nothing. */
 
-static bool is_here(const void *function)
+#define THROWS "_ZSt17__throw_bad_allocv"
+#define HANDLER "_ZSt15get_new_handlerv"
+
+static bool in_one_object(const void *a, const void *b)
 {
-    Dl_info there, here;
+    Dl_info of_a, of_b;
 
-    sgc_assert(function != NULL);
-    return dladdr(function, &there) != 0 && dladdr((const void *)(uintptr_t)is_here, &here) != 0 &&
-           there.dli_fbase == here.dli_fbase;
+    sgc_assert(a != NULL && b != NULL);
+    return dladdr(a, &of_a) != 0 && dladdr(b, &of_b) != 0 && of_a.dli_fbase == of_b.dli_fbase;
 }
 
-/* The operator as the object finds it that the caller lies in; NULL: it finds none but ours. */
-static void *next_of_object(const char *operator, const void *caller)
+/* The function as the object finds it that `inside` lies in; NULL: it finds none but ours. */
+static void *seen_from(const void *inside, const char *function)
 {
     Dl_info file;
-    void *object = dladdr(caller, &file) != 0 ? dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL, *found;
+    void *object = dladdr(inside, &file) != 0 ? dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL, *found;
 
-    sgc_assert(caller != NULL);
+    sgc_assert(inside != NULL);
     if (object == NULL)
         return NULL;
-    found = dlsym(object, operator);
+    found = dlsym(object, function);
     dlclose(object);
-    return found == NULL || is_here(found) ? NULL : found;
+    return found == NULL || in_one_object(found, (const void *)(uintptr_t)in_one_object) ? NULL : found;
 }
 
 /* The next definition; if there is none, that of an object that has its C++ library for itself, as
  * one loaded with RTLD_LOCAL.  NULL: there is none. */
-__attribute__((cold, noinline))
-static void *next(const char *operator, const void *caller)
+static void *next(const char *function, const void *caller)
 {
-    void *found = dlsym(RTLD_NEXT, operator);
+    void *found = dlsym(RTLD_NEXT, function);
 
-    sgc_assert(operator[0] == '_' && operator[1] == 'Z');
-    return found != NULL ? found : next_of_object(operator, caller);
+    sgc_assert(function[0] == '_' && function[1] == 'Z');
+    return found != NULL ? found : seen_from(caller, function);
 }
 
-static void *next_to_throw(const char *operator, const void *caller)
+/* NULL: there is none, or no memory to find it. */
+__attribute__((cold, noinline))
+static void *library_form(const char *operator, const void *caller)
 {
-    void *found = next(operator, caller);
+    void *throws = next(THROWS, caller), *found = throws != NULL ? seen_from(throws, operator) : NULL;
+
+    if (found != NULL)
+        return found;
+    found = next(operator, caller);
+    return found == NULL || throws == NULL || in_one_object(found, throws) ? found : NULL;
+}
+
+static void *library_nothrow(size_t bytes, const void *tag, const char *operator, const void *caller)
+{
+    void *found = library_form(operator, caller);
+
+    return found != NULL ? ((void *(*)(size_t, const void *))found)(bytes, tag) : NULL;
+}
+
+static void *library_aligned_nothrow(size_t bytes, size_t align, const void *tag, const char *operator, const void *caller)
+{
+    void *found = library_form(operator, caller);
+
+    return found != NULL ? ((void *(*)(size_t, size_t, const void *))found)(bytes, align, tag) : NULL;
+}
+
+/* ---- new ---- */
+
+/* Without memory: the program's handler runs, and may have freed some, or this throws.  False: the
+ * process shows neither of the two. */
+static bool handle(const void *caller)
+{
+    void *throws = next(THROWS, caller), *get = next(HANDLER, caller);
+    void (*handler)(void);
+
+    if (throws == NULL || get == NULL)
+        return false;
+    handler = ((void (*(*)(void))(void))get)();
+    ((void (*)(void))(handler != NULL ? (void *)(uintptr_t)handler : throws))();
+    sgc_assert(handler != NULL);
+    return true;
+}
+
+static void *form_to_throw(const char *operator, const void *caller)
+{
+    void *found = library_form(operator, caller);
 
     if (found == NULL)
         sgc_fatal("%s: there is no memory, and no C++ library to say so to the program; free memory or raise the limit",
                   operator);
     return found;
 }
-
-__attribute__((cold, noinline))
-static void *next_new(size_t bytes, const void *caller)
-{
-    return ((void *(*)(size_t))next_to_throw("_Znwm", caller))(bytes);
-}
-
-__attribute__((cold, noinline))
-static void *next_aligned(size_t bytes, size_t align, const void *caller)
-{
-    return ((void *(*)(size_t, size_t))next_to_throw("_ZnwmSt11align_val_t", caller))(bytes, align);
-}
-
-__attribute__((cold, noinline))
-static void *next_nothrow(size_t bytes, const void *tag, const char *operator, const void *caller)
-{
-    void *found = next(operator, caller);
-
-    return found != NULL ? ((void *(*)(size_t, const void *))found)(bytes, tag) : NULL;
-}
-
-__attribute__((cold, noinline))
-static void *next_aligned_nothrow(size_t bytes, size_t align, const void *tag, const char *operator, const void *caller)
-{
-    void *found = next(operator, caller);
-
-    return found != NULL ? ((void *(*)(size_t, size_t, const void *))found)(bytes, align, tag) : NULL;
-}
-
-/* ---- new ---- */
 
 __attribute__((always_inline))
 static inline void *allocate(size_t bytes)
@@ -110,11 +128,37 @@ static void *allocate_aligned(size_t bytes, size_t align)
     return SGC_IS_OURS(free) ? sgc_block_new_aligned(bytes, align) : sgc_aligned_alloc(align, bytes);
 }
 
+__attribute__((cold, noinline))
+static void *new_again(size_t bytes, const void *caller)
+{
+    void *block = NULL;
+
+    while (block == NULL) {
+        if (!handle(caller))
+            return ((void *(*)(size_t))form_to_throw("_Znwm", caller))(bytes);
+        block = allocate(bytes);
+    }
+    return block;
+}
+
+__attribute__((cold, noinline))
+static void *new_aligned_again(size_t bytes, size_t align, const void *caller)
+{
+    void *block = NULL;
+
+    while (block == NULL) {
+        if (!handle(caller))
+            return ((void *(*)(size_t, size_t))form_to_throw("_ZnwmSt11align_val_t", caller))(bytes, align);
+        block = allocate_aligned(bytes, align);
+    }
+    return block;
+}
+
 void *sgc_new(size_t bytes)
 {
     void *block = allocate(bytes);
 
-    return __builtin_expect(block != NULL, 1) ? block : next_new(bytes, CALLER);
+    return __builtin_expect(block != NULL, 1) ? block : new_again(bytes, CALLER);
 }
 SGC_OWN(new, _Znwm);
 
@@ -122,7 +166,7 @@ void *sgc_new_aligned(size_t bytes, size_t align)
 {
     void *block = allocate_aligned(bytes, align);
 
-    return block != NULL ? block : next_aligned(bytes, align, CALLER);
+    return block != NULL ? block : new_aligned_again(bytes, align, CALLER);
 }
 SGC_OWN(new_aligned, _ZnwmSt11align_val_t);
 
@@ -134,7 +178,7 @@ void *sgc_new_array(size_t bytes)
     if (!SGC_IS_OURS(new))
         return sgc_new(bytes);
     block = allocate(bytes);
-    return __builtin_expect(block != NULL, 1) ? block : next_new(bytes, CALLER);
+    return __builtin_expect(block != NULL, 1) ? block : new_again(bytes, CALLER);
 }
 SGC_OWN(new_array, _Znam);
 
@@ -145,7 +189,7 @@ void *sgc_new_array_aligned(size_t bytes, size_t align)
     if (!SGC_IS_OURS(new_aligned))
         return sgc_new_aligned(bytes, align);
     block = allocate_aligned(bytes, align);
-    return block != NULL ? block : next_aligned(bytes, align, CALLER);
+    return block != NULL ? block : new_aligned_again(bytes, align, CALLER);
 }
 SGC_OWN(new_array_aligned, _ZnamSt11align_val_t);
 
@@ -158,21 +202,21 @@ void *sgc_new_nothrow(size_t bytes, const void *tag)
 {
     void *block = SGC_IS_OURS(new) ? allocate(bytes) : NULL;
 
-    return block != NULL ? block : next_nothrow(bytes, tag, "_ZnwmRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_nothrow(bytes, tag, "_ZnwmRKSt9nothrow_t", CALLER);
 }
 
 void *sgc_new_array_nothrow(size_t bytes, const void *tag)
 {
     void *block = SGC_IS_OURS(new_array) && SGC_IS_OURS(new) ? allocate(bytes) : NULL;
 
-    return block != NULL ? block : next_nothrow(bytes, tag, "_ZnamRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_nothrow(bytes, tag, "_ZnamRKSt9nothrow_t", CALLER);
 }
 
 void *sgc_new_aligned_nothrow(size_t bytes, size_t align, const void *tag)
 {
     void *block = SGC_IS_OURS(new_aligned) ? allocate_aligned(bytes, align) : NULL;
 
-    return block != NULL ? block : next_aligned_nothrow(bytes, align, tag, "_ZnwmSt11align_val_tRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_aligned_nothrow(bytes, align, tag, "_ZnwmSt11align_val_tRKSt9nothrow_t", CALLER);
 }
 
 void *sgc_new_array_aligned_nothrow(size_t bytes, size_t align, const void *tag)
@@ -180,7 +224,7 @@ void *sgc_new_array_aligned_nothrow(size_t bytes, size_t align, const void *tag)
     bool ours = SGC_IS_OURS(new_array_aligned) && SGC_IS_OURS(new_aligned);
     void *block = ours ? allocate_aligned(bytes, align) : NULL;
 
-    return block != NULL ? block : next_aligned_nothrow(bytes, align, tag, "_ZnamSt11align_val_tRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_aligned_nothrow(bytes, align, tag, "_ZnamSt11align_val_tRKSt9nothrow_t", CALLER);
 }
 
 /* ---- delete ---- */
