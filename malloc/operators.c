@@ -12,6 +12,8 @@
 
 #include "malloc/family.h"
 #include "malloc/paths.h"
+#include "platform/atomics.h"
+#include "platform/platform.h"
 #include "platform/report.h"
 
 /* For SGC_IS_OURS. */
@@ -75,16 +77,57 @@ static void *library_form(const char *operator, const void *caller)
     return found == NULL || throws == NULL || in_one_object(found, throws) ? found : NULL;
 }
 
-static void *library_nothrow(size_t bytes, const void *tag, const char *operator, const void *caller)
+/* The library's forms that do not throw, kept once they are found: programs that have replaced what
+ * throws come here for each block, and a thread that has the loader's lock may wait for them.
+ * Their library stays, since nobody closes what was opened here.  Any thread writes, and all write
+ * the same. */
+enum { ONE, ARRAY, ONE_ALIGNED, ARRAY_ALIGNED, FORMS };
+static const char *const nothrow_names[FORMS] = {
+    "_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_tRKSt9nothrow_t", "_ZnamSt11align_val_tRKSt9nothrow_t",
+};
+SGC_STATE static sgc_aw_t nothrow_forms[FORMS];
+
+/* Those of the process, if it has any, and memory for the loader. */
+static void keep_nothrow(void)
 {
-    void *found = library_form(operator, caller);
+    void *throws = dlsym(RTLD_NEXT, THROWS), *object;
+    Dl_info file;
+
+    if (throws == NULL || dladdr(throws, &file) == 0)
+        return;
+    object = dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    for (int form = 0; object != NULL && form < FORMS; form++)
+        sgc_aw_store_rel(&nothrow_forms[form], (uintptr_t)dlsym(object, nothrow_names[form]));
+}
+
+static void *nothrow_form(int form, const void *caller)
+{
+    sgc_assert(form >= 0 && form < FORMS);
+    if (sgc_aw_load(&nothrow_forms[form]) == 0)
+        keep_nothrow();
+    if (sgc_aw_load_acq(&nothrow_forms[form]) == 0)
+        return library_form(nothrow_names[form], caller);
+    return (void *)sgc_aw_load_acq(&nothrow_forms[form]);
+}
+
+/* Before anything may hold the loader's lock; other programs need these where memory is short. */
+__attribute__((constructor))
+static void keep_early(void)
+{
+    if (!SGC_IS_OURS(new) || !SGC_IS_OURS(new_array) || !SGC_IS_OURS(new_aligned) || !SGC_IS_OURS(new_array_aligned))
+        keep_nothrow();
+}
+
+static void *library_nothrow(size_t bytes, const void *tag, int form, const void *caller)
+{
+    void *found = nothrow_form(form, caller);
 
     return found != NULL ? ((void *(*)(size_t, const void *))found)(bytes, tag) : NULL;
 }
 
-static void *library_aligned_nothrow(size_t bytes, size_t align, const void *tag, const char *operator, const void *caller)
+static void *library_aligned_nothrow(size_t bytes, size_t align, const void *tag, int form, const void *caller)
 {
-    void *found = library_form(operator, caller);
+    void *found = nothrow_form(form, caller);
 
     return found != NULL ? ((void *(*)(size_t, size_t, const void *))found)(bytes, align, tag) : NULL;
 }
@@ -202,21 +245,21 @@ void *sgc_new_nothrow(size_t bytes, const void *tag)
 {
     void *block = SGC_IS_OURS(new) ? allocate(bytes) : NULL;
 
-    return block != NULL ? block : library_nothrow(bytes, tag, "_ZnwmRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_nothrow(bytes, tag, ONE, CALLER);
 }
 
 void *sgc_new_array_nothrow(size_t bytes, const void *tag)
 {
     void *block = SGC_IS_OURS(new_array) && SGC_IS_OURS(new) ? allocate(bytes) : NULL;
 
-    return block != NULL ? block : library_nothrow(bytes, tag, "_ZnamRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_nothrow(bytes, tag, ARRAY, CALLER);
 }
 
 void *sgc_new_aligned_nothrow(size_t bytes, size_t align, const void *tag)
 {
     void *block = SGC_IS_OURS(new_aligned) ? allocate_aligned(bytes, align) : NULL;
 
-    return block != NULL ? block : library_aligned_nothrow(bytes, align, tag, "_ZnwmSt11align_val_tRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_aligned_nothrow(bytes, align, tag, ONE_ALIGNED, CALLER);
 }
 
 void *sgc_new_array_aligned_nothrow(size_t bytes, size_t align, const void *tag)
@@ -224,7 +267,7 @@ void *sgc_new_array_aligned_nothrow(size_t bytes, size_t align, const void *tag)
     bool ours = SGC_IS_OURS(new_array_aligned) && SGC_IS_OURS(new_aligned);
     void *block = ours ? allocate_aligned(bytes, align) : NULL;
 
-    return block != NULL ? block : library_aligned_nothrow(bytes, align, tag, "_ZnamSt11align_val_tRKSt9nothrow_t", CALLER);
+    return block != NULL ? block : library_aligned_nothrow(bytes, align, tag, ARRAY_ALIGNED, CALLER);
 }
 
 /* ---- delete ---- */
