@@ -34,7 +34,9 @@ libsgcheap_la_CPPFLAGS = $(plain_cppflags)
 noinst_LTLIBRARIES += libsgcmallocbody.la
 libsgcmallocbody_la_SOURCES = $(malloc_sources) $(options_sources)
 libsgcmallocbody_la_CPPFLAGS = $(plain_cppflags)
-libsgcmallocbody_la_CFLAGS = $(AM_CFLAGS) -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
+# Functions that the program may replace are called by name: clang would put ours into their callers otherwise.
+libsgcmallocbody_la_CFLAGS = $(AM_CFLAGS) -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free \
+	-fsemantic-interposition
 libsgcmallocbody_la_LIBADD = libsgcheap.la
 
 if SGC_PRELOAD
