@@ -159,16 +159,23 @@ static void *form_to_throw(const char *operator, const void *caller)
     return found;
 }
 
+/* A malloc of the program's own may have no block of 0 bytes, and its aligned_alloc may take only
+ * whole multiples, as C11 has it, and alignments of a pointer or more: the C++ libraries ask for
+ * nothing else. */
 __attribute__((always_inline))
 static inline void *allocate(size_t bytes)
 {
-    return SGC_IS_OURS(free) ? sgc_block_new(bytes) : sgc_malloc(bytes);
+    return SGC_IS_OURS(free) ? sgc_block_new(bytes) : sgc_malloc(bytes != 0 ? bytes : 1);
 }
 
 static void *allocate_aligned(size_t bytes, size_t align)
 {
     sgc_assert(align != 0 && (align & (align - 1)) == 0);
-    return SGC_IS_OURS(free) ? sgc_block_new_aligned(bytes, align) : sgc_aligned_alloc(align, bytes);
+    if (SGC_IS_OURS(free))
+        return sgc_block_new_aligned(bytes, align);
+    if (align < sizeof(void *))
+        align = sizeof(void *);
+    return bytes <= SIZE_MAX - align ? sgc_aligned_alloc(align, bytes != 0 ? sgc_round_up(bytes, align) : align) : NULL;
 }
 
 __attribute__((cold, noinline))
