@@ -2,7 +2,10 @@
 /* The family: malloc/family.h. */
 #include "malloc/family.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "alloc/small/remote_free.h"
@@ -20,6 +23,43 @@ void sgc_free(void *block)
     sgc_block_free(block, "free");
 }
 SGC_OWN(free, free);
+
+/* ---- whose malloc is the process's? ---- */
+
+SGC_STATE bool sgc_free_is_entry;
+
+/* Does a small block begin there? */
+static bool is_block(const void *block)
+{
+    size_t granule = sgc_exact_granule(block);
+
+    return granule < sgc_aw_load(&sgc_heap.granules) &&
+           (sgc_aw_load(sgc_slot_word(granule)) & sgc_bit_mask(granule)) != 0;
+}
+
+/* Only an object that does not define `free` has an undefined symbol with an address for it. */
+static bool free_is_entry(void)
+{
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info program;
+
+    return dladdr1((const void *)(uintptr_t)sgc_free, &program, (void **)&symbol, RTLD_DL_SYMENT) != 0 &&
+           symbol != NULL && symbol->st_shndx == SHN_UNDEF;
+}
+
+/* A library before this one may define malloc: whose block is it that the process gets? */
+__attribute__((constructor))
+static void find_out(void)
+{
+    void *block;
+
+    if (SGC_IS_OURS(free) || !free_is_entry())
+        return;
+    block = sgc_malloc(1);
+    sgc_free_is_entry = is_block(block);
+    sgc_assert(block != NULL || !sgc_free_is_entry);
+    sgc_free(block);
+}
 
 /* ---- products ---- */
 
@@ -120,7 +160,7 @@ void *sgc_reallocarray(void *block, size_t count, size_t bytes)
 
     if (!multiply(count, bytes, &all))
         return NULL;
-    return SGC_IS_OURS(free) ? resize(block, all, "reallocarray") : sgc_realloc(block, all);
+    return SGC_MALLOC_IS_OURS() ? resize(block, all, "reallocarray") : sgc_realloc(block, all);
 }
 
 size_t sgc_malloc_usable_size(void *block)
@@ -200,7 +240,7 @@ void *sgc_pvalloc(size_t bytes)
 static void free_of(void *block, size_t bytes, const char *function)
 {
     sgc_assert(function != NULL);
-    if (SGC_IS_OURS(free))
+    if (SGC_MALLOC_IS_OURS())
         sgc_block_free_sized(block, bytes, function);
     else
         sgc_free(block);

@@ -70,8 +70,12 @@ void *sgc_memalign(size_t align, size_t bytes) SGC_EXPORTED(memalign);
 void *sgc_valloc(size_t bytes) SGC_EXPORTED(valloc);
 void *sgc_pvalloc(size_t bytes) SGC_EXPORTED(pvalloc);
 
-/* SGC_IS_OURS(free): the program has no malloc of its own. */
+/* Has the program no malloc of its own?  Where it is not position-independent and takes the address
+ * of a function, that is for everybody the entry of its table that jumps there, and SGC_IS_OURS
+ * says no.  Of `free` the library finds out at its start; of an operator it is only slower. */
+#define SGC_MALLOC_IS_OURS() (SGC_IS_OURS(free) || sgc_free_is_entry)
 SGC_INNER void sgc_own_free(void *block);
+SGC_INNER bool sgc_free_is_entry;               /* that leads to ours; written at the start */
 
 /* Bytes that the block has, all of which may be used; 0 for NULL. */
 size_t sgc_malloc_usable_size(void *block) SGC_EXPORTED(malloc_usable_size);

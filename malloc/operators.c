@@ -141,6 +141,7 @@ static bool handle(const void *caller)
     void *throws = next(THROWS, caller), *get = next(HANDLER, caller);
     void (*handler)(void);
 
+    sgc_assert(throws == NULL || throws != get);
     if (throws == NULL || get == NULL)
         return false;
     handler = ((void (*(*)(void))(void))get)();
@@ -165,13 +166,13 @@ static void *form_to_throw(const char *operator, const void *caller)
 __attribute__((always_inline))
 static inline void *allocate(size_t bytes)
 {
-    return SGC_IS_OURS(free) ? sgc_block_new(bytes) : sgc_malloc(bytes != 0 ? bytes : 1);
+    return SGC_MALLOC_IS_OURS() ? sgc_block_new(bytes) : sgc_malloc(bytes != 0 ? bytes : 1);
 }
 
 static void *allocate_aligned(size_t bytes, size_t align)
 {
     sgc_assert(align != 0 && (align & (align - 1)) == 0);
-    if (SGC_IS_OURS(free))
+    if (SGC_MALLOC_IS_OURS())
         return sgc_block_new_aligned(bytes, align);
     if (align < sizeof(void *))
         align = sizeof(void *);
@@ -196,11 +197,13 @@ static void *new_aligned_again(size_t bytes, size_t align, const void *caller)
 {
     void *block = NULL;
 
+    sgc_assert(align != 0 && (align & (align - 1)) == 0);
     while (block == NULL) {
         if (!handle(caller))
             return ((void *(*)(size_t, size_t))form_to_throw("_ZnwmSt11align_val_t", caller))(bytes, align);
         block = allocate_aligned(bytes, align);
     }
+    sgc_assert(!SGC_MALLOC_IS_OURS() || (uintptr_t)block % align == 0);
     return block;
 }
 
@@ -282,7 +285,7 @@ void *sgc_new_array_aligned_nothrow(size_t bytes, size_t align, const void *tag)
 __attribute__((always_inline))
 static inline void give(void *block)
 {
-    if (SGC_IS_OURS(free))
+    if (SGC_MALLOC_IS_OURS())
         sgc_block_free(block, "operator delete");
     else
         sgc_free(block);
