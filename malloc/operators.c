@@ -65,16 +65,18 @@ static void *next(const char *function, const void *caller)
     return found != NULL ? found : seen_from(caller, function);
 }
 
-/* NULL: there is none, or no memory to find it. */
+/* NULL: there is none, or no memory to find it.  A module that is linked with the archive of a C++
+ * library may have the handler without what throws. */
 __attribute__((cold, noinline))
 static void *library_form(const char *operator, const void *caller)
 {
-    void *throws = next(THROWS, caller), *found = throws != NULL ? seen_from(throws, operator) : NULL;
+    void *throws = next(THROWS, caller), *in_library = throws != NULL ? throws : next(HANDLER, caller);
+    void *found = in_library != NULL ? seen_from(in_library, operator) : NULL;
 
     if (found != NULL)
         return found;
     found = next(operator, caller);
-    return found == NULL || throws == NULL || in_one_object(found, throws) ? found : NULL;
+    return found == NULL || in_library == NULL || in_one_object(found, in_library) ? found : NULL;
 }
 
 /* The library's forms that do not throw, kept once they are found: programs that have replaced what
