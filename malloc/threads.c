@@ -383,13 +383,16 @@ static void parent(void)
     sgc_signals_restore(&saved);
 }
 
-/* The others' caches are closed later, so a program that calls exec at once is spared that. */
+/* The others' caches are closed later, so a program that calls exec at once is spared that; but not
+ * where a handler has forked that interrupted a checked block, which goes on in the child and puts
+ * nothing in order. */
 static void child(void)
 {
-    struct sgc_record *self = stage == STAGE_OWN ? own_record() : NULL;
+    struct sgc_record *self;
 
     if (forks == 0)
         return;
+    self = stage == STAGE_OWN ? own_record() : NULL;
     forks = 0;
     sgc_assert(sgc_a32_load(&put_off) == NONE);
     sgc_pool_after_fork();
@@ -402,6 +405,8 @@ static void child(void)
     sgc_lock_reset(&sgc_threads.lock);
     sgc_lock_reset(&sgc_threads.common_lock);
     sgc_a32_store(&put_off, LOST);
+    if (sgc_thread_inside != 0)
+        catch_up();
     sgc_signals_restore(&signals_before);
 }
 

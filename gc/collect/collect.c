@@ -86,7 +86,8 @@ static bool may_finish(struct sgc_mutator *self, enum sgc_reason reason)
 }
 
 /* With the GC lock.  The marks of a cycle beside the program are not forgotten for a collection
- * that may be given up: the cycle is finished first, unless the stop function says so meanwhile. */
+ * that may be given up: the cycle is finished first, unless the stop function says so meanwhile.
+ * A finish that allocation needs is not given up. */
 static bool collect(struct sgc_mutator *self, enum sgc_reason reason, int (*stop)(void), uintptr_t from)
 {
     if (stop != NULL && stop() != 0)

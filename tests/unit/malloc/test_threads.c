@@ -232,16 +232,18 @@ static int threads_with_caches(void)
     return n;
 }
 
-/* As by a handler that has interrupted a checked free; the child allocates after that is over. */
+/* As by a handler that has interrupted a checked free, which goes on in the child. */
 static int fork_in_block(void)
 {
     pid_t child;
 
     sgc_inside_begin(SGC_INSIDE_BLOCK);
     child = fork();
+    if (child == 0 && sgc_lock_taken(sgc_self->lock))     /* the block needs it next */
+        _exit(9);
     sgc_inside_end(SGC_INSIDE_BLOCK);
     if (child == 0)
-        _exit(settle());
+        _exit(settled());
     return child_wait(child);
 }
 

@@ -145,7 +145,7 @@ static int give_up(void)
 
 enum { TOGGLED = 40 };
 
-static GC_ToggleRefStatus answer = GC_TOGGLE_REF_WEAK;
+static GC_ToggleRefStatus answer = GC_TOGGLE_REF_STRONG;
 static GC_hidden_pointer *toggled;
 
 static GC_ToggleRefStatus says_answer(void *object)
@@ -182,16 +182,17 @@ static int toggles(void)
 
     if (!begin())
         return CHILD_SKIPS;
-    before = sgc_cycles_finished();
     toggled = GC_malloc_atomic_uncollectable(TOGGLED * sizeof *toggled);
     GC_set_toggleref_func(says_answer);
     thread_result(make_toggled, NULL);
+    GC_gcollect();
+    before = sgc_cycles_finished();
+    answer = GC_TOGGLE_REF_WEAK;
     while (!sgc_concurrent_marks() && sgc_clock_ns() < until)
         world_change_often(&world, 100);
     answer = GC_TOGGLE_REF_STRONG;
     if (toggled_left() != TOGGLED)
-        return sgc_cycles_finished() > before + 1 ? CHILD_SKIPS : 4;    /* whole cycles have passed
-                                                                           meanwhile */
+        return sgc_cycles_finished() != before ? CHILD_SKIPS : 4;       /* a whole cycle has passed */
     for (before = sgc_cycles_finished(); sgc_cycles_finished() == before && sgc_clock_ns() < until;)
         world_change_often(&world, 100);
     if (sgc_cycles_finished() == before)
