@@ -41,18 +41,34 @@ static bool in_one_object(const void *a, const void *b)
     return dladdr(a, &of_a) != 0 && dladdr(b, &of_b) != 0 && of_a.dli_fbase == of_b.dli_fbase;
 }
 
-/* The function as the object finds it that `inside` lies in; NULL: it finds none but ours. */
-static void *seen_from(const void *inside, const char *function)
+/* A handle of the object that `inside` lies in; NULL: there is none to be had. */
+static void *object_of(const void *inside)
 {
     Dl_info file;
-    void *object = dladdr(inside, &file) != 0 ? dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL, *found;
 
     sgc_assert(inside != NULL);
-    if (object == NULL)
-        return NULL;
-    found = dlsym(object, function);
-    dlclose(object);
+    return dladdr(inside, &file) != 0 ? dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+/* The function as that object finds it; NULL: it finds none but ours. */
+static void *found_by(void *object, const char *function)
+{
+    void *found = dlsym(object, function);
+
+    sgc_assert(object != NULL);
     return found == NULL || in_one_object(found, (const void *)(uintptr_t)in_one_object) ? NULL : found;
+}
+
+/* As the object finds it that `inside` lies in. */
+static void *seen_from(const void *inside, const char *function)
+{
+    void *object = object_of(inside), *found = NULL;
+
+    if (object != NULL) {
+        found = found_by(object, function);
+        dlclose(object);
+    }
+    return found;
 }
 
 /* The next definition; if there is none, that of an object that has its C++ library for itself, as
@@ -92,14 +108,11 @@ SGC_STATE static sgc_aw_t nothrow_forms[FORMS];
 /* Those of the process, if it has any, and memory for the loader. */
 static void keep_nothrow(void)
 {
-    void *throws = dlsym(RTLD_NEXT, THROWS), *object;
-    Dl_info file;
+    const void *throws = dlsym(RTLD_NEXT, THROWS);
+    void *object = throws != NULL ? object_of(throws) : NULL;
 
-    if (throws == NULL || dladdr(throws, &file) == 0)
-        return;
-    object = dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     for (int form = 0; object != NULL && form < FORMS; form++)
-        sgc_aw_store_rel(&nothrow_forms[form], (uintptr_t)dlsym(object, nothrow_names[form]));
+        sgc_aw_store_rel(&nothrow_forms[form], (uintptr_t)found_by(object, nothrow_names[form]));
 }
 
 static void *nothrow_form(int form, const void *caller)
