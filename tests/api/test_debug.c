@@ -208,7 +208,7 @@ static void check_dead(void)
     api_run(make_smashed);
     tap_ok(says(api_collect, "past the end"), "an object that dies is looked at for the last time");
     tap_ok(says(api_collect, ""), "and then not again");
-    api_run(make_many);
+    api_make(make_many);
     tap_ok(says(api_collect, "more objects were leaked or written"), "a long list is cut");
     for (int i = 0; i < MANY; i++)
         plain[i] = GC_malloc_atomic(100 + 40);
