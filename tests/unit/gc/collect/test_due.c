@@ -173,7 +173,7 @@ static int at_the_limit(void)
     for (int i = 0; i < 200; i++) {
         if (!fill(table[i % 2]))
             return 1;
-        if (i % 4 == 0)
+        if (i % 20 == 0)
             wait_for_mark();
         memset(table[i % 2], 0, sizeof table[0]);
     }

@@ -260,6 +260,7 @@ static int rules_out_what_goes_on(void)
     uint64_t until = world_patience();
 
     setenv("SGC_MODE", "concurrent", 1);
+    setenv("GC_PAUSE_TIME_TARGET", "0", 1);     /* no cycle is short enough for one stop */
     white_init();
     if (!sgc_concurrent_enabled())
         return CHILD_SKIPS;
