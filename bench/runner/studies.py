@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from runner.results import revisions_in
@@ -79,11 +80,13 @@ def drawn_before(study):
 
 def make(results, work):
     """(the page, {file in bench/plots: where it lies now}) of all studies that have results; work: a folder for drawings."""
-    page, files = HEAD, {}
-    for study in there(results):
-        out = os.path.join(work, study.name)
-        os.makedirs(out)
-        text, drawings = recorded(study, results, out)
+    page, files, studies = HEAD, {}, there(results)
+    folders = [os.path.join(work, study.name) for study in studies]
+    for folder in folders:
+        os.makedirs(folder)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = list(pool.map(recorded, studies, [results] * len(studies), folders))
+    for study, folder, (text, drawings) in zip(studies, folders, made):
         page += part(study, text, drawings or drawn_before(study))
-        files.update({drawing(study, name): os.path.join(out, name + ".svg") for name in drawings})
+        files.update({drawing(study, name): os.path.join(folder, name + ".svg") for name in drawings})
     return page, files
