@@ -118,16 +118,9 @@ void *GC_get_my_stackbottom(struct GC_stack_base *base)
 }
 
 /* Is it a handle of a registered thread? */
-static bool is_mutator(const void *handle)
+static bool is_handle(const struct sgc_mutator *m, const void *handle)
 {
-    struct sgc_registry_scope scope;
-    bool found = false;
-
-    sgc_registry_enter(&scope);
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
-        found = m == handle;
-    sgc_registry_leave(&scope);
-    return found;
+    return m == handle;
 }
 
 /* Its pages must not be watched in a way that keeps the kernel from writing a signal's frame
@@ -148,7 +141,7 @@ void GC_set_stackbottom(void *thread, const struct GC_stack_base *base)
 
     if (!sgc_init_begun() && thread == NULL)
         sgc_aw_store(&sgc_client_stackbottom, (uintptr_t)base->mem_base);
-    else if (of == NULL || (of != self && !is_mutator(of)))
+    else if (of == NULL || (of != self && !sgc_registry_any(is_handle, of)))
         sgc_warn("GC_set_stackbottom(%p): no registered thread has this handle; nothing is changed. Pass what "
                  "GC_get_my_stackbottom returned, or NULL on a registered thread", thread);
     else

@@ -16,6 +16,7 @@
 #include "gc/finalize/queue.h"
 #include "gc/api/real_threads.h"
 #include "gc/api/created_threads.h"
+#include "gc/threads/upper.h"
 #include "gc/threads/world.h"
 
 /* Not every C library has it: null where it is missing. */
@@ -35,10 +36,8 @@ struct join {
     int error;
 };
 
-static void *join_blocked(void *raw)
+static void join_now(struct join *j)
 {
-    struct join *j = raw;
-
     if (j->how == FOR_EVER)
         j->error = SGC_REAL_OF(pthread_join)(j->thread, j->result);
     else if (j->how == AT_ONCE)
@@ -48,7 +47,28 @@ static void *join_blocked(void *raw)
     else
         j->error = SGC_REAL_OF(pthread_clockjoin_np) != NULL
                        ? SGC_REAL_OF(pthread_clockjoin_np)(j->thread, j->result, j->clock, j->until) : ENOSYS;
-    return NULL;
+}
+
+static void wait_is_over(void *self)
+{
+    sgc_upper_active(self);
+}
+
+/* The program has not said that it waits: its handlers may run meanwhile, and change objects.  So
+ * the thread does not count as stopped.  It may be cancelled inside. */
+static void wait_and_join(struct join *j)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    sgc_assert(self == NULL || !sgc_world_is_blocked(self));
+    if (self == NULL) {
+        join_now(j);
+        return;
+    }
+    sgc_upper_blocks(self);
+    pthread_cleanup_push(wait_is_over, self);
+    join_now(j);
+    pthread_cleanup_pop(1);
 }
 
 /* The result is in the joiner's hands before the record goes, and reported, if it lies in the heap
@@ -59,7 +79,7 @@ static void *join(void *raw)
     uint64_t serial = sgc_start_serial(join->thread);
 
     sgc_assert(join->error == EDEADLK);
-    GC_do_blocking(join_blocked, join);
+    wait_and_join(join);
     if (join->error != 0)
         return NULL;
     sgc_written_report(join->result);

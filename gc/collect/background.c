@@ -152,17 +152,16 @@ static bool is_time(bool asked, uint64_t *since)
 
 /* ---- the program's threads have ended ---- */
 
+static bool is_programs(const struct sgc_mutator *m, const void *unused)
+{
+    (void)unused;
+    return !m->service;
+}
+
 /* Is none of the program's threads registered?  One may register at any time. */
 static bool is_deserted(void)
 {
-    struct sgc_registry_scope scope;
-    const struct sgc_mutator *m;
-
-    sgc_registry_enter(&scope);
-    for (m = sgc_registry.first; m != NULL && m->service;)
-        m = m->next;
-    sgc_registry_leave(&scope);
-    return m == NULL;
+    return !sgc_registry_any(is_programs, NULL);
 }
 
 /* A process whose main thread has ended by pthread_exit ends with its last thread, so those of the

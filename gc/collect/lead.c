@@ -203,17 +203,16 @@ static void make(struct sgc_mutator *self, uintptr_t from)
     turn.stop(self, from, turn.arg);
 }
 
+static bool runs(const struct sgc_mutator *m, const void *unused)
+{
+    (void)unused;
+    return sgc_mutator_runs(m, sgc_a32_load(&m->cache.section.state));
+}
+
 /* Does a thread of the program run?  It may go on or stop meanwhile. */
 static bool anybody_runs(void)
 {
-    struct sgc_registry_scope scope;
-    const struct sgc_mutator *m;
-
-    sgc_registry_enter(&scope);
-    for (m = sgc_registry.first; m != NULL && !sgc_mutator_runs(m, sgc_a32_load(&m->cache.section.state));)
-        m = m->next;
-    sgc_registry_leave(&scope);
-    return m != NULL;
+    return sgc_registry_any(runs, NULL);
 }
 
 /* Until nobody has to be waited for, or the time is over. */

@@ -309,16 +309,9 @@ static bool in_static(uintptr_t address)
     return found;
 }
 
-static bool on_stack(uintptr_t address)
+static bool is_on_stack(const struct sgc_mutator *m, const void *address)
 {
-    struct sgc_registry_scope scope;
-    bool found = false;
-
-    sgc_registry_enter(&scope);
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && !found; m = m->next)
-        found = !m->service && address >= m->stack.low && address < m->stack.high;
-    sgc_registry_leave(&scope);
-    return found;
+    return !m->service && (uintptr_t)address >= m->stack.low && (uintptr_t)address < m->stack.high;
 }
 
 static bool in_thread_local(uintptr_t address, const struct sgc_mutator *self)
@@ -350,7 +343,7 @@ bool sgc_roots_visible(uintptr_t address, struct sgc_mutator *self)
         return false;
     closed = sgc_gc_lock_enter(self);
     found = list_is_true() &&
-            (in_static(address) || on_stack(address) || in_thread_local(address, self));
+            (in_static(address) || sgc_registry_any(is_on_stack, (const void *)address) || in_thread_local(address, self));
     sgc_gc_lock_leave(closed);
     return found;
 }

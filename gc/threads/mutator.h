@@ -104,6 +104,9 @@ struct sgc_registry_scope {
 void sgc_registry_enter(struct sgc_registry_scope *scope);
 void sgc_registry_leave(struct sgc_registry_scope *scope);
 
+/* Is there a thread for which is(m, arg) holds?  With the registry's lock while it asks. */
+bool sgc_registry_any(bool (*is)(const struct sgc_mutator *m, const void *arg), const void *arg);
+
 static inline struct sgc_mutator *sgc_mutator_of(struct sgc_section *section)
 {
     return (struct sgc_mutator *)(void *)((char *)section - offsetof(struct sgc_mutator, cache));

@@ -44,6 +44,18 @@ void sgc_registry_leave(struct sgc_registry_scope *scope)
         sgc_signals_restore(&scope->signals);
 }
 
+bool sgc_registry_any(bool (*is)(const struct sgc_mutator *m, const void *arg), const void *arg)
+{
+    struct sgc_registry_scope scope;
+    const struct sgc_mutator *m;
+
+    sgc_registry_enter(&scope);
+    for (m = sgc_registry.first; m != NULL && !is(m, arg);)
+        m = m->next;
+    sgc_registry_leave(&scope);
+    return m != NULL;
+}
+
 /* ---- a last chance to unregister: the destructor of thread-specific data ---- */
 
 SGC_STATE static pthread_key_t exit_key;

@@ -148,6 +148,50 @@ static void blocked_thread(void)
     API_CHILD(GC_get_gc_no() > before);
 }
 
+/* ---- a handler in a thread that joins another: it may change objects, so not while they are marked ---- */
+
+static atomic_int handled, marks, handled_in_mark;
+static GC_push_other_roots_proc push_others;
+
+static void handle(TEST_UNUSED int number)
+{
+    handled++;
+    handled_in_mark += marks;
+}
+
+/* The signal is any thread's that does not block it. */
+static void send_one(void)
+{
+    marks = 1;
+    kill(getpid(), SIGALRM);
+    pause_ms(30);
+    marks = 0;
+    if (push_others != NULL)
+        push_others();
+}
+
+static void *collect_later(void *unused)
+{
+    pause_ms(50);
+    GC_gcollect();
+    return unused;
+}
+
+static void check_joiner(void)
+{
+    pthread_t thread;
+
+    signal(SIGALRM, handle);
+    push_others = GC_get_push_other_roots();
+    GC_set_push_other_roots(send_one);
+    thread = api_start(collect_later, NULL);
+    GC_pthread_join(thread, NULL);
+    GC_set_push_other_roots(push_others);
+    tap_ok(handled > 0 && handled_in_mark == 0, "a thread that joins another runs its handlers when the stop is over (%d, %d)",
+           handled, handled_in_mark);
+    signal(SIGALRM, SIG_DFL);
+}
+
 int main(void)
 {
     api_check_child(chosen_signal, NULL, "the client may choose the signals");
@@ -163,5 +207,6 @@ int main(void)
     }
     GC_INIT();
     check_restart();
+    check_joiner();
     return tap_done();
 }
