@@ -131,8 +131,8 @@ GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
  * date, until it gets one again.  With verify it is called, on the same thread, by the tick that follows the collection in
  * which the object was found to have expired.  Where an expired object is not freed (pin), and for one that is unreachable
  * without a date, it is called as a finalizer is, when a collection has found the object unreachable, and what it returns says
- * nothing.  GC_free and GC_realloc of the object forget it, and so does NULL.  It takes the place of the object's finalizer,
- * and GC_register_finalizer takes its.
+ * nothing.  NULL forgets it, and so does GC_free of the object, or GC_realloc that moves it, also where dates or holds keep
+ * it.  It takes the place of the object's finalizer, and GC_register_finalizer takes its.
  */
 typedef int (GC_CALLBACK *SGC_expiry_proc)(void *object);
 GC_API int SGC_set_expiry_proc(void *object, SGC_expiry_proc proc);

@@ -3,6 +3,7 @@
  * which thread. */
 #include "shortterm/start.h"
 
+#include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
 #include "shortterm/clocks.h"
 #include "shortterm/dates.h"
@@ -269,10 +270,21 @@ static void forget_expired(uintptr_t object)
         sgc_counts_note_expired(sgc_granule_number(object), false);
 }
 
+/* For the program the object is gone, or has moved: so nothing is called for it at its last date. */
+static void forget_finalizer(struct sgc_mutator *self, uintptr_t object)
+{
+    struct sgc_finalizer none = { .fn = NULL }, old;
+
+    if (sgc_finalization_used())
+        sgc_finalizer_set(self, object, &none, &old);
+}
+
 static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)
 {
     bool keeps = is_held(self, object) || has_dates(object, freed);
 
+    if (keeps)
+        forget_finalizer(self, object);
     if (!keeps && sgc_verifies())
         forget_expired(object);
     if (!keeps)

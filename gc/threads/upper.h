@@ -56,8 +56,9 @@ struct sgc_upper {
     void (*vanished)(struct sgc_mutator *m);
 
     /* GC_free of an object (`freed`), or GC_realloc that has moved it: true if the layer keeps the
-     * object, which then stays as it is, and of which it has said so if need be.  Of small objects
-     * GC_free asks only where their page is watched (sgc_page_watch).  Outside sections. */
+     * object, which then stays as it is, but for its finalizer, which the layer has forgotten; and
+     * it has said so if need be.  Of small objects GC_free asks only where their page is watched
+     * (sgc_page_watch).  Outside sections. */
     bool (*keeps)(struct sgc_mutator *self, uintptr_t object, bool freed);
 
     /* Is the object memory of the layer's own, which no function but the layer's takes?  Any

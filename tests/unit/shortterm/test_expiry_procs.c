@@ -165,6 +165,71 @@ static int unholds(void)
     return wrong + (SGC_dates(object) != -1 || SGC_expire(SIZE_MAX) != 1 || SGC_dates(later) != -1 || called != 1);
 }
 
+/* ---- who frees an object, or moves it, is done with it, though dates keep it ---- */
+
+enum { FREE, FREE_FINALIZER, MOVE, MOVE_TO_NOTHING, FREE_GUARDED, MOVE_GUARDED, WAYS };
+
+static int give_up(void *object, int way)
+{
+    switch (way) {
+    case MOVE: return GC_realloc(object, 4000) == NULL;
+    case MOVE_TO_NOTHING: return GC_realloc(object, 0) != NULL;
+    case FREE_GUARDED: GC_debug_free(object); return 0;
+    case MOVE_GUARDED: return GC_debug_realloc(object, 4000, "here.c", way) == NULL;
+    default: GC_free(object); return 0;
+    }
+}
+
+TEST_NOINLINE static int all_ways(void)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < WAYS * 20; i++) {
+        int way = i % WAYS;
+        void *object = way >= FREE_GUARDED ? GC_debug_malloc(32, "here.c", way) : GC_MALLOC(32);
+
+        if (way == FREE_FINALIZER)
+            GC_register_finalizer_no_order(object, count_finalization, NULL, NULL, NULL);
+        else
+            wrong += SGC_set_expiry_proc(object, count) != 0;
+        wrong += SGC_refresh(object, 0) != 0 || give_up(object, way) != 0;
+    }
+    return wrong;
+}
+
+static int freed_with_date(void)
+{
+    int wrong = all_ways();
+
+    wrong += SGC_tick() != 0;
+    if (SGC_shortterm_mode() == SGC_SHORTTERM_FREE)
+        wrong += figures().freed != WAYS * 20;
+    collect();
+    return wrong + (SGC_tick() != 0 || called != 0 || finalizations != 0);
+}
+
+TEST_NOINLINE static int free_held(void)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < OBJECTS; i++) {
+        void *object = GC_MALLOC(32);
+
+        wrong += SGC_set_expiry_proc(object, count) != 0 || SGC_hold(object) != 0;
+        GC_free(object);
+        wrong += SGC_unhold(object) != 0;
+    }
+    return wrong;
+}
+
+static int freed_with_hold(void)
+{
+    int wrong = free_held();
+
+    collect();
+    return wrong + called;
+}
+
 static int left_release(void)
 {
     SGC_clock_t *clock = SGC_clock_new();
@@ -294,11 +359,12 @@ static int stays_registered(void)
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(11);
+    tap_plan(16);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
     child_ok(replaced, "finalizers and it take each other's place");
     child_ok(stays_registered, "its thread does not unregister within");
+    child_ok(freed_with_hold, "it is forgotten when an object is freed that a hold keeps");
     setenv("SGC_SHORTTERM", "free", 1);
     setenv("SGC_SHORTTERM_COLLECT", "eager", 1);
     child_ok(stays_registered, "nor does it where dates free");
@@ -306,7 +372,12 @@ int main(void)
     child_ok(unholds, "it may give up a hold: that object goes within the call, and no other one");
     child_ok(left_release, "left by a jump out of a clock's release, the clock is gone, and its dates are over");
     child_ok(left_tick, "out of a tick, the regions' clock goes on with the objects'");
+    child_ok(freed_with_date, "it is forgotten when the object is freed, or moves, though a date keeps the old one");
+    child_ok(freed_with_hold, "or a hold does");
+    setenv("SGC_SHORTTERM", "verify", 1);
+    child_ok(freed_with_date, "likewise where expired objects are looked for");
     setenv("SGC_SHORTTERM", "hybrid", 1);
+    child_ok(freed_with_date, "and where only some are freed");
     child_ok(kept_once, "what is kept once is freed the next time, also after collections; others in its place are not");
     child_ok(kept_and_freed, "nor those in the place of what is freed by hand");
     return tap_done();
