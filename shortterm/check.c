@@ -28,13 +28,15 @@ static void note_expired(struct sgc_dates *d, uintptr_t object, uintptr_t caller
     sgc_shortterm_unlock(section);
 }
 
-/* An object that the program's function does not keep is looked for from the next collection on. */
+/* An object that the program's function does not keep is looked for from the next collection on.
+ * Takes off no more dates than are due when the call begins: the function may tick and collect, and
+ * let others expire without end. */
 void sgc_verify_due(struct sgc_dates *d)
 {
     uintptr_t object, caller;
 
     sgc_assert(sgc_verifies() && sgc_mutator_mine(d->owner));
-    while (d->due != 0 && !sgc_expiry_calling(d)) {
+    for (uint32_t max = d->due; max != 0 && d->due != 0 && !sgc_expiry_calling(d); max--) {
         d->due--;
         if (!sgc_expire_first(d, &object, &caller) || sgc_expiry_ask(d, object) == SGC_EXPIRY_KEEP)
             continue;

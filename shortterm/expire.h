@@ -51,15 +51,6 @@ void sgc_expire_object(struct sgc_dates *d, uintptr_t object);
 
 /* ---- world stopped (shortterm/expire_stopped.c) ---- */
 
-/* The queue has been changed, and a call of sgc_expire that is under way goes on to the end of what
- * is still in it. */
-static inline void sgc_expire_go_on(struct sgc_dates *d)
-{
-    sgc_assert(d->expired.first == NULL || d->expired.last != NULL);
-    if (d->expire_to != NULL)
-        d->expire_to = d->expired.first != NULL ? d->expired.last : NULL;
-}
-
 /* Takes off dates that are over, and frees the objects that expire by that, but with verify; then
  * counts all dates again if there is doubt.  Caches are retired, nothing is marked; where dates are
  * counted. */

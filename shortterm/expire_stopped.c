@@ -80,10 +80,33 @@ static bool take_off(void *d, const uintptr_t *word)
     return false;
 }
 
+/* Makes a queue of its own of the pages behind the one up to which a call of sgc_expire takes dates
+ * off, if such a call is under way. */
+static struct sgc_date_queue split(struct sgc_dates *d)
+{
+    struct sgc_date_page *page = d->expire_to != NULL ? d->expired.first : NULL;
+    struct sgc_date_queue later = { NULL, NULL, 0 };
+
+    while (page != NULL && page != d->expire_to)
+        page = page->next;
+    if (page != NULL) {
+        later.first = page->next;
+        page->next = NULL;
+    }
+    return later;
+}
+
+/* A call of sgc_expire that is under way still takes off what it would have, and no date that was
+ * over later: the program's function for an object may tick and collect. */
 static void filter(struct sgc_dates *d)
 {
+    struct sgc_date_queue later = split(d);
+
     sgc_date_queue_filter(&d->expired, &d->pool, 1, take_off, d);
-    sgc_expire_go_on(d);
+    sgc_date_queue_filter(&later, &d->pool, 1, take_off, d);
+    if (d->expire_to != NULL)
+        d->expire_to = d->expired.first != NULL ? d->expired.last : NULL;
+    sgc_date_queue_join(&d->expired, &later);
 }
 
 /* Takes off dates that are over, and frees the objects that expire by that. */

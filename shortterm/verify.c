@@ -149,9 +149,8 @@ static void take_thread(struct sgc_dates *d)
 {
     size_t due = 0;
 
-    sgc_assert(sgc_dates_ok(d));
+    sgc_assert(sgc_dates_ok(d) && d->expire_to == NULL);
     sgc_date_queue_filter(&d->expired, &d->pool, 2, take_off, &d->owner->tid);
-    sgc_expire_go_on(d);
     sgc_date_queue_visit(&d->expired, count_stretch, &due);
     d->due = (uint32_t)due;
     d->pages = 0;

@@ -165,7 +165,7 @@ static int unholds(void)
     return wrong + (SGC_dates(object) != -1 || SGC_expire(SIZE_MAX) != 1 || SGC_dates(later) != -1 || called != 1);
 }
 
-/* ---- who frees an object, or moves it, is done with it, though dates keep it ---- */
+/* ---- an object that is freed, or moves, though dates keep it ---- */
 
 enum { FREE, FREE_FINALIZER, MOVE, MOVE_TO_NOTHING, FREE_GUARDED, MOVE_GUARDED, WAYS };
 
@@ -228,6 +228,43 @@ static int freed_with_hold(void)
 
     collect();
     return wrong + called;
+}
+
+/* ---- a function that lets another object expire, and collects ---- */
+
+enum { BEGINNERS = 40, ENDLESS = 4 * BEGINNERS };
+
+TEST_NOINLINE static int begin_another(SGC_expiry_proc proc)
+{
+    void *object = GC_MALLOC(32);
+
+    return SGC_set_expiry_proc(object, proc) != 0 || SGC_refresh(object, 0) != 0;
+}
+
+static int succeed(TEST_UNUSED void *object)
+{
+    if (called++ == ENDLESS)
+        return 0;
+    if (begin_another(succeed) != 0 || SGC_tick() != 0)
+        abort();
+    GC_gcollect();
+    return 0;
+}
+
+/* Each tick takes off what is over when it begins, and no successors. */
+static int successors(void)
+{
+    for (int i = 0; i < BEGINNERS; i++)
+        if (begin_another(succeed) != 0)
+            return 2;
+    if (SGC_shortterm_mode() == SGC_SHORTTERM_VERIFY) {
+        SGC_tick();
+        GC_gcollect();
+    }
+    for (int turn = 1; turn <= 3; turn++)
+        if (called != (turn - 1) * BEGINNERS || SGC_tick() != 0 || called != turn * BEGINNERS)
+            return 2 + turn;
+    return 0;
 }
 
 static int left_release(void)
@@ -359,7 +396,7 @@ static int stays_registered(void)
 int main(void)
 {
     unsetenv("SGC_SHORTTERM");
-    tap_plan(16);
+    tap_plan(18);
     child_ok(called_once, "it is called once, when the object has no date and nothing reaches it");
     child_ok(forgotten, "it is forgotten when the object is freed, and when another takes its place");
     child_ok(replaced, "finalizers and it take each other's place");
@@ -374,8 +411,10 @@ int main(void)
     child_ok(left_tick, "out of a tick, the regions' clock goes on with the objects'");
     child_ok(freed_with_date, "it is forgotten when the object is freed, or moves, though a date keeps the old one");
     child_ok(freed_with_hold, "or a hold does");
+    child_ok(successors, "a tick takes off what is over when it begins, and nothing that functions let expire");
     setenv("SGC_SHORTTERM", "verify", 1);
     child_ok(freed_with_date, "likewise where expired objects are looked for");
+    child_ok(successors, "and such a tick takes off what is due when it begins");
     setenv("SGC_SHORTTERM", "hybrid", 1);
     child_ok(freed_with_date, "and where only some are freed");
     child_ok(kept_once, "what is kept once is freed the next time, also after collections; others in its place are not");
