@@ -140,8 +140,8 @@ static void stopped(void)
 
 /* ---- threads that wait, and end ---- */
 
-/* Takes off the thread's dates that are over, which would wait for it.  While it is blocked it can
- * make no date. */
+/* Takes off the thread's dates that are over, which would wait for it, and those of ended threads.
+ * While it is blocked it can make no date. */
 static void blocks(struct sgc_mutator *self)
 {
     struct sgc_dates *d = sgc_dates_of(self);
@@ -149,6 +149,7 @@ static void blocks(struct sgc_mutator *self)
     if (d == NULL)
         return;
     sgc_assert(sgc_dates_ok(d) && !d->blocked);
+    sgc_orphan_dates_take(d);
     if (sgc_verifies())
         sgc_verify_due(d);
     else if (sgc_shortterm.counts)
@@ -203,6 +204,7 @@ static void thread_over(struct sgc_mutator *self)
     if (d == NULL)
         return;
     d->calling = 0;                     /* its stack may be as deep again as when it left a call */
+    sgc_orphan_dates_take(d);           /* threads may come and go, and none of them tick */
     end_own_clocks(d);
     sgc_time_exit(d);
     sgc_regions_leave(d);

@@ -4,8 +4,9 @@
  *
  * Other threads were promised time to refresh these themselves, so these dates are not over with
  * their thread.  They are over when global time has gone on, since the thread ended, as far as the
- * longest date asks for; then a thread that makes a global tick takes them off.  They are gathered,
- * and wait together: those that come meanwhile wait for the next turn.
+ * longest date asks for; then a thread that makes a global tick, leaves global time, blocks or ends
+ * takes them off: by each of these time may go on.  They are gathered, and wait together: those
+ * that come meanwhile wait for the next turn.
  *
  *   all of it   under the lock of short-term memory   same; world stopped: the collecting thread
  *   wait        also under that lock                  anybody: relaxed, a hint
@@ -26,7 +27,7 @@ extern struct sgc_date_queue sgc_orphan_dates_over;
  * it. */
 void sgc_orphan_dates_gather(struct sgc_dates *d, struct sgc_section *self);
 
-/* Global time has gone on, for the thread: it gets the dates that are over. */
+/* The thread gets the dates that are over.  On it, outside sections. */
 void sgc_orphan_dates_take_slowly(struct sgc_dates *d);
 
 static inline void sgc_orphan_dates_take(struct sgc_dates *d)

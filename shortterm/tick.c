@@ -102,7 +102,11 @@ int SGC_leave_time(void)
 
     if (d == NULL)
         return error;
-    return sgc_time_exit(d) ? 0 : EALREADY;
+    if (!sgc_time_exit(d))
+        return EALREADY;
+    sgc_orphan_dates_take(d);
+    sgc_expire_tick(d);
+    return 0;
 }
 
 size_t SGC_expire(size_t most)

@@ -87,6 +87,47 @@ static int near_the_end(void)
     return there() != OBJECTS || ticks_until_gone(100) < LEAST || there() != 0 || sgc_time_phase() > 100;
 }
 
+/* ---- time goes on, and nobody ticks ---- */
+
+enum { COMERS = 300, GATHERED = 2 * (TURN + 1) };       /* two turns of time, by one with each thread */
+
+static void *date_one(void *unused)
+{
+    SGC_region_t *region = SGC_region_new();
+
+    if (SGC_refresh_global(GC_MALLOC(1000), N) != 0 || SGC_region_malloc(region, 100) == NULL ||
+        SGC_region_refresh_global(region, 0) != 0)
+        abort();
+    return unused;
+}
+
+static int come_and_go(int mode)
+{
+    choose(mode, N, -1, -1, -1);
+    for (int i = 0; i < COMERS; i++)
+        pthread_join(thread_start(date_one, NULL), NULL);
+    GC_gcollect();
+    return figures().global_time < COMERS || dates() == 0 || dates() > 2 * GATHERED || figures().expired != 0;
+}
+
+static void *do_nothing(void *unused)
+{
+    return unused;
+}
+
+static int leave(bool blocks)
+{
+    half_of_them();
+    SGC_join_time();
+    one_after_another(1);
+    for (int i = 0; i <= TURN; i++)
+        if (blocks)
+            GC_do_blocking(do_nothing, NULL);
+        else if (SGC_leave_time() != 0 || SGC_join_time() != 0)
+            return 2;
+    return there() != 0 || dates() != 0;
+}
+
 /* ---- many at once, while collections count anew ---- */
 
 enum { THREADS = 4, ROUNDS = 60 };
@@ -138,10 +179,14 @@ static int at_once(void)
 
 int main(void)
 {
-    tap_plan(4);
+    tap_plan(6 + SGC_SHORTTERM_VERIFY + 1);
     child_ok(in_time, "dates of an ended thread are over when time has gone on");
     child_ok(two_turns, "those of several threads take two turns");
     child_ok(near_the_end, "when time begins again");
     child_ok(at_once, "of threads that end at once, while collections count anew");
+    for (int mode = SGC_SHORTTERM_PIN; mode <= SGC_SHORTTERM_VERIFY; mode++)
+        child_ok_of(come_and_go(mode), "%s: threads that come and go take off what others have left", mode_names[mode]);
+    child_ok_of(leave(false), "a thread that leaves global time takes them off");
+    child_ok_of(leave(true), "and so does one that blocks");
     return tap_done();
 }
