@@ -142,6 +142,22 @@ void sgc_dates_drop_clock(struct sgc_dates *d, struct SGC_clock *clock, struct s
     sgc_mem_release(clock, clock->bytes);
 }
 
+/* Forgets the dates that are over, and gives their pages back: the collecting thread does not find
+ * them any more when their marks of the end go. */
+static void drop_expired(struct sgc_dates *d, struct sgc_section *self)
+{
+    struct sgc_date_queue expired;
+
+    if (self != NULL)
+        sgc_section_enter(self);
+    expired = d->expired;
+    d->expired = (struct sgc_date_queue){ NULL, NULL, 0 };
+    d->expire_to = NULL;
+    if (self != NULL)
+        sgc_section_leave(self);
+    sgc_date_queue_give(&expired, &d->pool, self);
+}
+
 static void count_gone(const struct sgc_dates *d)
 {
     sgc_aw_add_relaxed(&sgc_dates_gone.ticks, d->ticks);
@@ -160,6 +176,7 @@ void sgc_dates_drop(struct sgc_dates *d, struct sgc_section *self)
     sgc_date_buffer_drop(&d->local, &d->pool, self);
     release_lists(d, &d->local_regions, self);
     sgc_dates_forget_global(d, self);
+    drop_expired(d, self);
     sgc_date_pool_empty(&d->pool, self);
     sgc_aw_store_rel(&d->owner->upper, 0);
     sgc_mem_release(d, d->bytes);

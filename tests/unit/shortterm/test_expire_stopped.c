@@ -5,6 +5,7 @@
  */
 #define GC_THREADS
 
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "gc/gc.h"
@@ -185,6 +186,35 @@ static int ended_thread(void)
     return there() != 0 || figures().expired != 0 || figures().dates != 0;
 }
 
+/* Ends without a word, after a tick, before it has taken anything off. */
+static void *vanish_after_tick(void *unused)
+{
+    for (int i = 0; i < OBJECTS; i++)
+        SGC_refresh(GC_MALLOC(16), 0);
+    SGC_tick();
+    syscall(SYS_exit, 0);
+    return unused;
+}
+
+enum { VANISHED = 200 };
+
+/* The stop that finds the thread gone is no collection, so nobody has taken its dates off. */
+static int vanished_threads(void)
+{
+    const uint64_t bytes = (uint64_t)VANISHED * OBJECTS * sizeof(void *);
+
+    if (TEST_SANITIZED)
+        return CHILD_SKIPS;
+    lazily(SGC_SHORTTERM_FREE, 0);
+    GC_disable();
+    for (int i = 0; i < VANISHED; i++) {
+        pthread_join(thread_start(vanish_after_tick, NULL), NULL);
+        figures();
+        figures();
+    }
+    return figures().date_bytes > bytes / 4;
+}
+
 static void *refreshes_and_waits(void *unused)
 {
     for (int i = 0; i < OBJECTS; i++)
@@ -251,7 +281,7 @@ static int lose(int step)
 
 int main(void)
 {
-    tap_plan(11);
+    tap_plan(12);
     child_ok(own_thread, "a collection frees what its thread has not taken off");
     child_ok_of(waiting(false), "of a thread that does nothing");
     child_ok_of(waiting(true), "of one that blocks");
@@ -262,6 +292,7 @@ int main(void)
     child_ok_of(lose(1), "what never had a date and is lost is collected");
     child_ok_of(lose(0), "likewise if only collections take dates off");
     child_ok(ended_thread, "of a thread that has ended, when time has gone on");
+    child_ok(vanished_threads, "pages with dates of threads that are gone without a word are used again");
     child_ok(forked, "in a fork's child the other threads' dates do not count");
     return tap_done();
 }
