@@ -272,7 +272,8 @@ static void forget_expired(uintptr_t object)
         sgc_counts_note_expired(sgc_granule_number(object), false);
 }
 
-/* For the program the object is gone, or has moved: so nothing is called for it at its last date. */
+/* For the program the object is gone, or has moved: so nothing is called for it at its last
+ * date. */
 static void forget_finalizer(struct sgc_mutator *self, uintptr_t object)
 {
     struct sgc_finalizer none = { .fn = NULL }, old;
