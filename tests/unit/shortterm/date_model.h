@@ -23,7 +23,7 @@ static struct model {
     int dates;
     int of[TARGETS];                    /* of a target, with all holds of an object as one */
     int holds[OBJECTS];
-    struct { bool there, in_time, ticked, clock[CLOCKS]; } thread[THREADS];
+    struct { bool there, has_called, in_time, ticked, clock[CLOCKS]; } thread[THREADS];
     struct { int owner; bool there, closed, orphan, over; } region[REGIONS];
     uint32_t time, until;
 } model;
@@ -130,7 +130,7 @@ static void model_join(int thread)
     model.thread[thread].in_time = true;
 }
 
-static bool model_leave(int thread)
+static bool leave_time(int thread)
 {
     if (!model.thread[thread].in_time)
         return false;
@@ -157,6 +157,16 @@ static void begin_turn(void)
     model.until = model.time + N + 3;
 }
 
+/* The thread takes off what others have left, if that is over. */
+static void take_waiting(int thread)
+{
+    if (!left(WAITING) || (int32_t)(model.time - model.until) < 0)
+        return;
+    pass(WAITING, 0, true, true, thread);
+    pass(WAITING, 0, false, true, thread);
+    begin_turn();
+}
+
 static void model_tick_global(int thread)
 {
     model_join(thread);
@@ -164,12 +174,16 @@ static void model_tick_global(int thread)
         return;
     model.thread[thread].ticked = true;
     go_on_if_nobody_is_waited_for();
-    if (left(WAITING) && (int32_t)(model.time - model.until) >= 0) {
-        pass(WAITING, 0, true, true, thread);
-        pass(WAITING, 0, false, true, thread);
-        begin_turn();
-    }
+    take_waiting(thread);
     model_tick(thread, GLOBAL, false);
+}
+
+static bool model_leave_time(int thread)
+{
+    if (!leave_time(thread))
+        return false;
+    take_waiting(thread);
+    return true;
 }
 
 /* ---- threads ---- */
@@ -189,14 +203,18 @@ static void leave_regions(int thread)
             model.region[r].owner = NOBODY;
 }
 
+/* A thread that has called nothing is not known. */
 static void model_end(int thread)
 {
+    if (model.thread[thread].has_called)
+        take_waiting(thread);
+    model.thread[thread].has_called = false;
     for (int c = 0; c < CLOCKS; c++) {
         model_tick(thread, FIRST_CLOCK + c, true);
         model.thread[thread].clock[c] = false;
     }
     pass(thread, LOCAL, false, true, thread);
-    model_leave(thread);
+    leave_time(thread);
     leave_regions(thread);
     for (int i = 0; i < model.dates; i++)
         if (model.date[i].thread == thread)

@@ -231,10 +231,9 @@ static void free_by_hand(int i)
     if (mode == SGC_SHORTTERM_PIN || mode == SGC_SHORTTERM_VERIFY)
         return;
     (object[i].debug ? GC_debug_free : GC_free)(address(i));
-    if (model.of[i] == 0) {
-        object[i].proc = false;
+    object[i].proc = false;
+    if (model.of[i] == 0)
         forget(i);
-    }
 }
 
 static void set_proc(int i)
@@ -368,7 +367,7 @@ static void use_time(int t)
 {
     switch (below(8)) {
     case 0:
-        expect(SGC_leave_time() == (model_leave(t) ? 0 : EALREADY));
+        expect(SGC_leave_time() == (model_leave_time(t) ? 0 : EALREADY));
         break;
     case 1: case 2: case 3:
         model_tick(t, LOCAL, false);
@@ -390,6 +389,7 @@ static void any_call(int t)
     default: doing = "an object", use_object(t);
     }
     SGC_expire(SIZE_MAX);
+    model.thread[t].has_called = true;
 }
 
 /* ---- threads ---- */
