@@ -378,3 +378,10 @@ void sgc_stopped_each(void (*fn)(void *arg, uintptr_t object), void *arg)
     all.last = all.count;
     all.count = 0;
 }
+
+/* The pages in reserve look as if a thread that is not here had them in its hands. */
+void sgc_stopped_after_fork(void)
+{
+    sgc_assert(all.count == 0);
+    all.ready_count = 0;
+}

@@ -40,7 +40,8 @@ bool sgc_span_free(struct sgc_section *self, uint32_t page);
  * written into them.  Pages that were not used wait for the next pause, as far as that is expected
  * to need them.
  *
- *   all of it       the collecting thread, GC lock held; nobody else
+ *   all of it       the collecting thread, GC lock held; the only thread in the child of a fork;
+ *                   nobody else
  */
 
 /* Takes pages for the pause that follows, if anybody allocates in it, and gives back what is too
@@ -53,5 +54,9 @@ void *sgc_stopped_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls);
 
 /* Hands everything that was handed out to fn, and forgets it. */
 void sgc_stopped_each(void (*fn)(void *arg, uintptr_t object), void *arg);
+
+/* Forgets the pages in reserve, which sgc_pool_take_back_lost gives to the pool then.  By the only
+ * thread in the child of a fork. */
+void sgc_stopped_after_fork(void);
 
 #endif

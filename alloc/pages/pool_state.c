@@ -130,8 +130,8 @@ void sgc_pool_after_fork(void)
     sgc_a32_store(&sgc_pool.coming, 0);
 }
 
-/* Is it a page that was in the hands of a thread which does not exist here?  It exists, nobody uses
- * it, and the pool does not have it. */
+/* Is it a page that was in the hands of a thread which does not exist here, or in reserve for the
+ * next pause?  It exists, nobody uses it, and the pool does not have it. */
 static bool is_lost(uint32_t page)
 {
     uint8_t state = sgc_page_state(&sgc_heap.pages[page]);

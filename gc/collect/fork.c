@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "alloc/new_objects.h"
 #include "alloc/small/orphan.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
@@ -159,6 +160,7 @@ static void forget_others(void)
     sgc_disclaim_after_fork(sgc_mutator_self());
     SGC_UPPER(after_fork_child, (sgc_mutator_self()));
     sgc_registry_after_fork(sgc_mutator_self());
+    sgc_stopped_after_fork();
     sgc_pool_take_back_lost();
     if (self != NULL)
         sgc_signals_restore(&signals);

@@ -13,6 +13,7 @@
 #include "alloc/page_supply.h"
 #include "gc/collect/start.h"
 #include "gc/collect/background.h"
+#include "gc/gc_mark.h"
 #include "tests/lib/child.h"
 #include "tests/lib/trap.h"
 #include "tests/lib/white.h"
@@ -248,6 +249,46 @@ static void end_halfway(TEST_UNUSED void *unused)
     stand_there();
 }
 
+/* ---- pages in reserve for what a hook allocates -------------------------------------------------------------------- */
+
+enum { CHAINS = 24 };
+
+static void push_nothing(void)
+{
+}
+
+/* The child's first pages are the parent's reserve; its next collection gives its own reserve back. */
+static int use_reserve(void)
+{
+    static struct link *made[2 * CHAINS];
+
+    for (int i = 0; i < CHAINS; i++)
+        made[i] = make_chain();
+    if (white_collect() != SGC_COLLECTED)
+        return 1;
+    GC_set_push_other_roots(NULL);
+    if (white_collect() != SGC_COLLECTED)
+        return 2;
+    for (int i = CHAINS; i < 2 * CHAINS; i++)
+        made[i] = make_chain();
+    for (int i = 0; i < 2 * CHAINS; i++)
+        if (!chain_intact(made[i]))
+            return 3;
+    return use_heap();
+}
+
+static void test_reserve(void)
+{
+    int result;
+
+    GC_set_push_other_roots(push_nothing);
+    white_collect();
+    result = fork_and(use_reserve);
+    tap_ok(result == 0, "the last pause has left pages in reserve (%d)", result);
+    result = use_reserve();
+    tap_ok(result == 0, "the parent uses them, and gives them back (%d)", result);
+}
+
 /* ---- the service thread at work --------------------------------------------------------------------------------- */
 
 enum { BULK = 64 << 20, FORKS = 40 };
@@ -440,6 +481,7 @@ int main(void)
     test_forking_threads();
     check_beside(hold_pages, "another thread has pages in its hands, which the child gets back");
     check_beside(end_halfway, "a thread is half way through its end");
+    test_reserve();
     test_service_at_work();
     if (TEST_SANITIZED)
         tap_skip("a sanitizer's own locks do not survive a fork beside threads that allocate");
