@@ -14,13 +14,13 @@ static bool small_slot(uintptr_t address, uint32_t page, struct sgc_object *obje
 {
     const struct sgc_page *d = &sgc_heap.pages[page];
     uint32_t slot = sgc_slot_of(sgc_granule_in_page(address), d->reciprocal);
-    uint32_t g = slot * d->granules;
+    uint32_t granules = d->granules, g = slot * granules;
 
-    sgc_assert(sgc_page_ok(page) && d->granules != 0);
-    if (g + d->granules > SGC_PAGE_GRANULES)
+    sgc_assert(sgc_page_ok(page));
+    if (granules == 0 || g + granules > SGC_PAGE_GRANULES)      /* 0: a span's by now */
         return false;
     object->start = sgc_page_start(page) + (size_t)g * SGC_GRANULE;
-    object->bytes = (size_t)d->granules * SGC_GRANULE;
+    object->bytes = (size_t)granules * SGC_GRANULE;
     object->span = false;
     return true;
 }
@@ -33,27 +33,27 @@ static bool span_slot(uintptr_t address, uint32_t page, struct sgc_object *objec
     return address - object->start < object->bytes;
 }
 
+/* The page may become another one at any time: what is found then need not be true, but it lies in
+ * the heap. */
 bool sgc_object_slot(uintptr_t address, struct sgc_object *object)
 {
     uint32_t page;
-    const struct sgc_page *d;
     bool found;
 
     if (address - sgc_heap.base >= sgc_aw_load_acq(&sgc_heap.limit))
         return false;
     page = sgc_page_number(address);
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN_TAIL)
-        page -= sgc_heap.pages[page].back;
-    d = &sgc_heap.pages[page];
-    if (sgc_page_state(d) == SGC_PAGE_SMALL)
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL) {
         found = small_slot(address, page, object);
-    else
-        found = sgc_page_state(d) == SGC_PAGE_SPAN && span_slot(address, page, object);
+    } else {
+        page = sgc_span_first_page(page);
+        found = page != SGC_NO_PAGE && span_slot(address, page, object);
+    }
     if (!found)
         return false;
     object->granule = sgc_granule_number(object->start);
     object->page = page;
-    object->kind = d->kind;
+    object->kind = sgc_heap.pages[page].kind;
     return true;
 }
 
@@ -93,11 +93,10 @@ bool sgc_object_inside(uintptr_t address)
 
     if (address - sgc_heap.base >= sgc_aw_load_acq(&sgc_heap.limit))
         return false;
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN_TAIL)
-        page -= sgc_heap.pages[page].back;
-    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SPAN)
-        return sgc_span_bit(page) && address - sgc_page_start(page) < sgc_span_bytes(page);
-    return find(address, &o);
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL)
+        return find(address, &o);
+    page = sgc_span_first_page(page);
+    return page != SGC_NO_PAGE && sgc_span_bit(page) && address - sgc_page_start(page) < sgc_span_bytes(page);
 }
 
 bool sgc_object_starts(uintptr_t address)

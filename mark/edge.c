@@ -165,18 +165,6 @@ static bool reached(const struct sgc_page *d, size_t inside)
     return !sgc_span_limited(d) || inside < sgc_aw_load(&d->span_reach);
 }
 
-/* `back` shares its place with `bin`: a page that is no tail any more has that there. */
-uint32_t sgc_span_first_page(uint32_t page)
-{
-    const struct sgc_page *d = &sgc_heap.pages[page];
-    uint8_t state = sgc_page_state(d);
-    uint32_t back = state == SGC_PAGE_SPAN_TAIL ? sgc_page_back(d) : 0;
-
-    if ((state != SGC_PAGE_SPAN && back == 0) || back >= page)
-        return SGC_NO_PAGE;
-    return back == 0 || sgc_page_state(d - back) == SGC_PAGE_SPAN ? page - back : SGC_NO_PAGE;
-}
-
 __attribute__((noinline))
 void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *distances)
 {

@@ -69,11 +69,6 @@ void sgc_mark_span_at(struct sgc_marker *marker, size_t offset, const sgc_a8_t *
 /* Marks the span that begins with the page. */
 void sgc_mark_span(struct sgc_marker *marker, uint32_t page);
 
-/* The first page of the span that the page belongs to, maybe itself; SGC_NO_PAGE: it belongs to
- * none.  Its descriptor may be being set up, or taken down: the answer is good only if the span's
- * allocation bit is set. */
-uint32_t sgc_span_first_page(uint32_t page);
-
 enum { SGC_SPANS_MANY = 16 };           /* of those marked together that lead to no small object,
                                          * which make it worth while */
 

@@ -8,6 +8,7 @@
  */
 #include "mark/mark_roots.h"
 
+#include "alloc/large/span.h"
 #include "mark/descriptor.h"
 #include "mark/edge.h"
 #include "mark/noted.h"

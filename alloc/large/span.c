@@ -31,7 +31,7 @@ static void set_up(uint32_t first, uint32_t count, size_t bytes, uint32_t kind)
     sgc_aw_store(&head->span_bytes, bytes);
     sgc_a8_store(&head->remote, 0);
     for (uint32_t i = 1; i < count; i++)
-        sgc_span_set_tail(first, i, kind);
+        sgc_span_set_tail(first, i);
     sgc_heap.records[first].span_pages = count;
     sgc_heap.records[first].list = 0;
 }

@@ -69,6 +69,21 @@ static inline bool sgc_span_bit(uint32_t page)
     return (sgc_aw_load_acq(sgc_span_word(page, sgc_heap.alloc_role)) & sgc_arena_bit(page)) != 0;
 }
 
+/* The first page of the span that the page belongs to, maybe itself; SGC_NO_PAGE: it belongs to
+ * none.  Any thread, any time.  Its descriptor may be being set up, or taken down: the answer is
+ * good only if the span's allocation bit is set.  `back` shares its place with `bin`: a page that
+ * is no tail any more has that there. */
+static inline uint32_t sgc_span_first_page(uint32_t page)
+{
+    const struct sgc_page *d = &sgc_heap.pages[page];
+    uint8_t state = sgc_page_state(d);
+    uint32_t back = state == SGC_PAGE_SPAN_TAIL ? sgc_page_back(d) : 0;
+
+    if ((state != SGC_PAGE_SPAN && back == 0) || back >= page)
+        return SGC_NO_PAGE;
+    return back == 0 || sgc_page_state(d - back) == SGC_PAGE_SPAN ? page - back : SGC_NO_PAGE;
+}
+
 /* The span that begins with `page` is not allocated any more; its pages are found after the cycle.
  * False if it was not allocated.  World stopped, nothing is marked. */
 bool sgc_span_clear(uint32_t page);
@@ -126,13 +141,12 @@ static inline size_t sgc_span_freed(void)
 
 /* Makes a page that nobody else knows, or that is reserved, a tail of the span that begins with
  * `first`.  The world may be stopped anywhere in here, hence the order. */
-static inline void sgc_span_set_tail(uint32_t first, uint32_t back, uint32_t kind)
+static inline void sgc_span_set_tail(uint32_t first, uint32_t back)
 {
     struct sgc_page *d = &sgc_heap.pages[first + back];
 
     sgc_assert(back != 0 && sgc_page_ok(first + back) && sgc_page_state(d) <= SGC_PAGE_RESERVED);
     sgc_page_set_back(d, back);
-    sgc_page_set_kind(d, kind);
     sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
 }
 

@@ -50,14 +50,14 @@ static void shrink(uint32_t page, uint32_t count, struct sgc_section *self)
 /* Under a guard.  The new pages count as used first by who was that of the span's first. */
 static bool take_behind(uint32_t page, size_t count, bool *zero, struct sgc_section *self)
 {
-    uint32_t kind = sgc_heap.pages[page].kind, old = sgc_heap.records[page].span_pages;
+    uint32_t old = sgc_heap.records[page].span_pages;
 
     sgc_assert(count > old);
     if (sgc_heap_is_marking() || !sgc_pool_take_at(page + old, count - old, self, zero))
         return false;
     for (uint32_t i = old; i < count; i++) {
         (void)sgc_page_settle(page + i, sgc_heap.records[page].home);
-        sgc_span_set_tail(page, i, kind);
+        sgc_span_set_tail(page, i);
     }
     sgc_test_point();
     if (set_pages(page, (uint32_t)count, self))

@@ -183,8 +183,8 @@ static inline size_t sgc_span_bytes(uint32_t page)
 
 /* ---- a descriptor, for who looks while its thread may be writing it ---- */
 
-/* Of any page.  A thread that sees a span of a kind with pointers does not see words that were
- * there before the object. */
+/* Of a page of small objects, or a span's first; tails have none.  A thread that sees a span of a
+ * kind with pointers does not see words that were there before the object. */
 static inline uint32_t sgc_page_kind_now(const struct sgc_page *d)
 {
     return sgc_a8_load_acq(&d->kind_now);

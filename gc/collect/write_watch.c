@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "alloc/large/span.h"
 #include "alloc/object.h"
-#include "alloc/pages/page.h"
 #include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "gc/threads/mutator.h"
@@ -210,10 +210,10 @@ static uintptr_t arena_start(uint32_t arena)
  * watched, it counts as written, and if it needs no watch, that does no harm. */
 static bool is_to_be_watched(uint32_t page)
 {
-    const struct sgc_page *d = &sgc_heap.pages[page];
-    uint8_t state = sgc_page_state(d);
+    bool small = sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL;
+    uint32_t first = small ? page : sgc_span_first_page(page);
 
-    return state >= SGC_PAGE_SMALL && sgc_kind_has_pointers(sgc_page_kind_now(d));
+    return first != SGC_NO_PAGE && sgc_kind_has_pointers(sgc_page_kind_now(&sgc_heap.pages[first]));
 }
 
 /* Calls fn for each run of adjacent pages of the arena that are to be watched. */

@@ -86,7 +86,6 @@ static const char *span(const struct sgc_graph *graph, uint32_t number)
     sgc_heap.records[number].span_pages = page->pages;
     for (uint32_t i = 1; i < page->pages; i++) {
         sgc_page_set_back(d + i, i);
-        sgc_page_set_kind(d + i, kind_of(graph, page));
         sgc_page_set_state(d + i, SGC_PAGE_SPAN_TAIL);
     }
     sgc_page_set_state(d, SGC_PAGE_SPAN);

@@ -87,6 +87,40 @@ static void test_allocated(void)
     tap_ok(heap_allocated(keep[0]) && !heap_allocated(dead), "nor one that a cycle found dead, swept or not");
 }
 
+/* A thread that has seen the tail of a span may be held up while the page becomes one of small objects, which has its bin
+ * where `back` was. */
+static bool nothing_behind(uint32_t page, uint32_t back)
+{
+    struct sgc_page *d = &sgc_heap.pages[page];
+    uintptr_t address = sgc_page_start(page) + 100;
+    struct sgc_object o;
+    bool nothing;
+
+    sgc_assert(sgc_page_state(d) == SGC_PAGE_FREE);
+    sgc_page_set_back(d, back);
+    sgc_page_set_state(d, SGC_PAGE_SPAN_TAIL);
+    nothing = !sgc_object_slot(address, &o) && !sgc_object_inside(address) && !sgc_object_find(address, &o);
+    sgc_page_set_state(d, SGC_PAGE_FREE);
+    return nothing;
+}
+
+static void test_stale_tail(void)
+{
+    uint32_t small = sgc_page_number((uintptr_t)heap_small(cache, 64, SGC_KIND_CONSERVATIVE));
+    uint32_t span = sgc_page_number((uintptr_t)heap_alloc(cache, 3 * SGC_PAGE, SGC_KIND_CONSERVATIVE));
+    uint32_t page = sgc_pool_take(1, &cache->section, &(bool){ false });
+    int wrong = 0;
+
+    for (uint32_t cls = 0; cls < sgc_size_classes.count; cls++)
+        wrong += !nothing_behind(page, sgc_bin_offset(SGC_KIND_CONSERVATIVE, cls));
+    for (uint32_t bit = 0; bit < 32; bit++)
+        wrong += !nothing_behind(page, UINT32_C(1) << bit);
+    wrong += !nothing_behind(page, 0) + !nothing_behind(page, page) + !nothing_behind(page, page - small) +
+             !nothing_behind(page, page - span) + !nothing_behind(page, page - span - 1);
+    tap_ok(wrong == 0, "a page that was a tail leads to no other's object (%d)", wrong);
+    sgc_pool_give(page, 1, &cache->section);
+}
+
 /* What the look-up of the whole object says, at an address. */
 static bool agree(uintptr_t address)
 {
@@ -129,5 +163,5 @@ int main(void)
 {
     heap_start((size_t)64 << 20, 0, false);
     cache = sgc_self;
-    return tap_all(test_nothing, test_small, test_page_end, test_span, test_allocated, test_inside);
+    return tap_all(test_nothing, test_small, test_page_end, test_span, test_allocated, test_stale_tail, test_inside);
 }

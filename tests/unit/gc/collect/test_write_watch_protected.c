@@ -101,11 +101,13 @@ static int stack_in_heap(void)
     return signals > CYCLES ? end(BESIDE) : 5;
 }
 
-/* A buffer without pointers that is new. */
+/* A buffer without pointers that is new; a large one where an object with pointers was. */
 static char *new_buffer(size_t bytes)
 {
-    char *buffer = GC_malloc_atomic(bytes);
+    char *buffer;
 
+    GC_free(GC_malloc(bytes));
+    buffer = GC_malloc_atomic(bytes);
     return buffer != NULL ? memset(buffer, 1, bytes) : NULL;
 }
 
@@ -125,7 +127,7 @@ static int reads_into_atomic(void)
 
         change_often(100);
         for (int i = 0; i < BUFFERS; i++)
-            if (read(zero, buffer[i], 1000) != 1000)
+            if (read(zero, buffer[i] + GC_size(buffer[i]) - 1000, 1000) != 1000)
                 return 5;
         if (read(zero, new, 3000) != 3000)
             return 6;
