@@ -371,16 +371,13 @@ static void lock_when_not_suspended(struct sgc_section *self)
 }
 
 /* The stopper holds the lock throughout a stop, so none is in force here, and none that asks us
- * comes after; nor are we suspended then; the client's signal mask, which the lock's guard keeps in
- * the record, is put back when the record is somebody else's already. */
+ * comes after; nor are we suspended then.  The lock's guard ends with the record; its signals stay
+ * blocked. */
 static void leave_registry(struct sgc_mutator *m)
 {
-    sigset_t saved;
-
     lock_when_not_suspended(sgc_section_of(m));
     sgc_assert(sgc_mutator_mine(m) && sgc_mutator_linked(m));
     sgc_assert(!sgc_world_stopped());
-    saved = m->cache.section.signals;
     unlink_record(m);
     sgc_cache_use(NULL);
     sgc_section_reset(sgc_section_of(m));
@@ -388,13 +385,23 @@ static void leave_registry(struct sgc_mutator *m)
     m->next = sgc_registry.unused;
     sgc_registry.unused = m;
     sgc_unlock(&sgc_registry.lock, NULL);
-    sgc_signals_restore(&saved);
+}
+
+/* A handler of the program that allocates would meet a cache that is half closed.  The thread can
+ * still be stopped. */
+static void block_handlers(sigset_t *saved)
+{
+    sigset_t others;
+
+    sgc_signals_all_but(sgc_options.suspend_signal, &others);
+    sgc_signals_change(&others, saved);
 }
 
 void sgc_mutator_unregister(struct sgc_mutator *m)
 {
     sgc_tid_t tid = m->tid;
     bool service = m->service;
+    sigset_t saved;
 
     sgc_assert(sgc_mutator_mine(m));
     if (sgc_world_is_blocked(m)) {
@@ -404,8 +411,10 @@ void sgc_mutator_unregister(struct sgc_mutator *m)
     sgc_assert(!sgc_world_is_blocked(m));
     sgc_upper_thread_over(m);
     report_end(m);
+    block_handlers(&saved);
     sgc_cache_close(&m->cache, sgc_section_of(m));
     leave_registry(m);
+    sgc_signals_restore(&saved);
     if (!service)
         SGC_EVENT(thread_gone, tid);
 }

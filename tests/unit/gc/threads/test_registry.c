@@ -5,9 +5,13 @@
  * Also: gc/collect/start.c.
  */
 #include <signal.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "alloc/free.h"
 #include "gc/events/events.h"
+#include "tests/lib/child.h"
+#include "tests/lib/trap.h"
 #include "tests/lib/white.h"
 #include "sgc.h"
 
@@ -205,10 +209,101 @@ static void test_bottom(void)
     tap_ok(good, "a bottom inside the thread's stack widens to all of it; one elsewhere is believed");
 }
 
+/* ---- handlers that allocate while it unregisters ---------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+
+enum { HANDLED_BYTES = 32, HANDLED = 4096, ENDS = 3 };
+
+static long *volatile handled[HANDLED];         /* what the handlers have allocated */
+static volatile int handlers;
+
+/* At each instruction where a handler of the program may come. */
+static void on_trap(TEST_UNUSED int signal, TEST_UNUSED siginfo_t *info, void *context)
+{
+    const ucontext_t *interrupted = context;
+    long *object;
+
+    if (sgc_self == NULL || sgc_section_inside(&sgc_self->section) || sgc_brief_recorded(&sgc_self->section) != 0 ||
+        sigismember(&interrupted->uc_sigmask, SIGUSR1))
+        return;
+    object = sgc_allocate(HANDLED_BYTES, WHITE_KIND);
+    *object = handlers;
+    handled[handlers++ % HANDLED] = object;
+}
+
+static void *end_stepwise(void *unused)
+{
+    struct sgc_mutator *self = sgc_mutator_register(0);
+
+    for (size_t bytes = 16; bytes < 8000; bytes += 16)
+        sgc_allocate(bytes, WHITE_KIND);
+    trap_on();
+    sgc_mutator_unregister(self);
+    trap_off();
+    return unused;
+}
+
+static sgc_a32_t overwritten;
+
+/* It may have the record of a thread that has ended. */
+static void *fill_and_check(void *unused)
+{
+    enum { OBJECTS = 2000 };
+    static long *volatile own[OBJECTS];
+
+    sgc_mutator_register(0);
+    for (int i = 0; i < OBJECTS; i++) {
+        own[i] = sgc_allocate(HANDLED_BYTES, WHITE_KIND);
+        *own[i] = -i;
+    }
+    for (int i = 0; i < OBJECTS; i++)
+        sgc_a32_add(&overwritten, *own[i] != -i);
+    sgc_mutator_unregister(sgc_mutator_self());
+    return unused;
+}
+
+static int ends_interrupted(void)
+{
+    struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+    int first;
+
+    alarm(60);
+    sigaction(SIGTRAP, &action, NULL);
+    for (int i = 0; i < ENDS; i++)
+        white_join(thread_start(end_stepwise, NULL));
+    white_join(thread_start(fill_and_check, NULL));
+    first = handlers < HANDLED ? 0 : handlers - HANDLED;
+    for (int i = first; i < handlers; i++)
+        if (*handled[i % HANDLED] != i || sgc_object_free(sgc_self, handled[i % HANDLED]) != SGC_FREE_DONE)
+            return 1;
+    white_collect();
+    white_join(thread_start(fill_and_check, NULL));
+    sgc_verify(SGC_check() == 0);
+    return handlers == 0 ? 2 : sgc_a32_load(&overwritten) != 0 ? 3 : 0;
+}
+
+static void test_interrupted(void)
+{
+    if (TEST_SANITIZED)
+        tap_skip("single steps go through the sanitizer's own code");
+    else
+        child_ok(ends_interrupted, "threads whose handlers allocate wherever they come while these unregister");
+}
+
+#else
+
+static void test_interrupted(void)
+{
+    tap_skip("single steps are for x86-64");
+}
+
+#endif
+
 int main(void)
 {
     setenv("SGC_BACKGROUND_THREAD", "eager", 1);
     white_init();
     sgc_listener_add(&listener);
-    return tap_all(test_one, test_ends, test_storm, test_bottom);
+    return tap_all(test_one, test_ends, test_storm, test_bottom, test_interrupted);
 }
