@@ -254,6 +254,19 @@ OF_KIND(GC_generic_malloc_ignore_off_page, sgc_api_near_start_or_null)
 
 /* ---- lists of them, for allocators in the client's code (gc_inline.h) ---- */
 
+/* Each of them is taken off the count as it is freed. */
+static void count_uncollectable(void *first)
+{
+    struct sgc_object o;
+    intptr_t bytes = 0;
+
+    if (!sgc_object_slot((uintptr_t)first, &o))
+        return;
+    for (void *object = first; object != NULL; object = GC_NEXT(object))
+        bytes += (intptr_t)o.bytes;
+    sgc_api_count_uncollectable(bytes);
+}
+
 /* The size is that of the slots: the client has added an end byte if it wants one. */
 void GC_generic_malloc_many(size_t size, int kind, void **result)
 {
@@ -263,6 +276,8 @@ void GC_generic_malloc_many(size_t size, int kind, void **result)
         first = sgc_allocate_many(size, (uint32_t)kind);
     if (first != NULL && size > SGC_SMALL_MAX)
         GC_NEXT(first) = NULL;
+    if (first != NULL && sgc_kind_uncollectable((uint32_t)kind))
+        count_uncollectable(first);
     sgc_assert(first == NULL || sgc_heap_contains((uintptr_t)first));
     sgc_written_store(result, first);
 }

@@ -49,6 +49,30 @@ static void check_many(void)
     tap_ok(length(list, 100000, false) == 1, "a large object is a list of one");
 }
 
+static void check_counted(void)
+{
+    static const size_t sizes[] = { 48, 100000 };
+    static void *list;
+
+    for (int kind = 2; api_on_sgc && kind < 4; kind++)
+        for (int i = 0; i < 2; i++) {
+            GC_word before = GC_get_non_gc_bytes(), between;
+            void *next;
+
+            GC_generic_malloc_many(sizes[i], kind, &list);
+            between = GC_get_non_gc_bytes();
+            before += (GC_word)length(list, sizes[i], false) * GC_size(list);
+            tap_ok(between == before, "kind %d: %zu bytes each count as no collected ones", kind, sizes[i]);
+            before = between;
+            for (; list != NULL; list = next) {
+                next = GC_NEXT(list);
+                before -= GC_size(list);
+                GC_free(list);
+            }
+            tap_ok(GC_get_non_gc_bytes() == before, "and do not when they are freed");
+        }
+}
+
 static void check_list_lives(void)
 {
     static void *list;
@@ -150,6 +174,6 @@ static void check_bad(void) { }
 int main(void)
 {
     GC_INIT();
-    return tap_all(check_many, check_list_lives, check_by_kind, check_words, check_cons, check_direct,
+    return tap_all(check_many, check_counted, check_list_lives, check_by_kind, check_words, check_cons, check_direct,
                    check_bad);
 }
