@@ -172,13 +172,13 @@ function read_row(    i) {
 }
 
 BEGIN {
-    note("slow long also-long threads variant assertions aarch64 storm model program machine also-machine subject apart plain", words)
+    note("slow long also-long threads variant assertions aarch64 storm model program study machine also-machine subject apart plain", words)
     note("if link needs sources wrap cflags cppflags", values)
     note("threads assertions aarch64 storm machine also-machine subject link needs sources wrap cflags cppflags plain", of_programs)
-    note("model program apart", of_scripts)
+    note("model program study apart", of_scripts)
     note("long also-long storm machine subject apart", ways)
     lists = split("threads thread_tests variant variant_tests assertions assertion_tests aarch64 aarch64_tests " \
-        "model model_scripts program program_scripts also-machine numa_others also-long also_long_tests", list_of, " ")
+        "model model_scripts program program_scripts study study_scripts also-machine numa_others also-long also_long_tests", list_of, " ")
     more = split("unit_tests plain_tests storms numa_tests long_test_programs long_test_scripts", more_lists, " ")
 }
 

@@ -18,6 +18,9 @@ need_libraries() {
     [ "${SGC_SANITIZER:-none}" = none ] || tap_skip_all "a sanitized library cannot be loaded into other programs"
 }
 
+# is_study: begins the check of a study.
+is_study() { [ "${CHECK_STUDIES:-on}" = on ] || tap_skip_all "CHECK_STUDIES=off: they are run on another build"; }
+
 # report NAME TEXT: a check that passes if there is no text.
 report() {
     [ -z "$2" ]
