@@ -74,10 +74,11 @@ static void test_realloc(void)
  * these of AT_RANDOM, and what it seals pointers with from the next eight. */
 static void test_secret(void)
 {
-    const uintptr_t *random = (const uintptr_t *)getauxval(AT_RANDOM);
+    uintptr_t random[2];
     char *p = block(24);
     uintptr_t seal = *(uintptr_t *)(p + 24), found = seal >> 8 ^ (uintptr_t)p ^ 24, lower = UINTPTR_MAX >> 8;
 
+    memcpy(random, (const void *)getauxval(AT_RANDOM), sizeof random);
     tap_ok(found != 0 && ((found ^ random[0]) & lower & ~(uintptr_t)0xff) != 0 && ((found ^ random[1]) & lower) != 0,
            "a seal says nothing of AT_RANDOM");
     sgc_free(p);
