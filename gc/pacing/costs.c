@@ -24,6 +24,7 @@ struct costs {
     sgc_aw_t kept, kept_before;                 /* of what is allocated, in 256ths: how much stayed
                                                  * alive at last, and the time before */
     sgc_aw_t last_end_ns, last_cycle_ns;
+    sgc_aw_t lost;                              /* see sgc_pace_lost */
     sgc_a32_t useless;                          /* cycles at the limit in a row */
 };
 
@@ -109,9 +110,12 @@ static void learn_use(const struct sgc_cycle_record *r)
     size_t limit = sgc_aw_load(&sgc_pool.limit);
     size_t size = limit <= r->heap.bytes / SGC_PAGE ? limit * SGC_PAGE : r->heap.bytes;
 
-    if (!sgc_pace_useless(freed_by(r), size))
+    bool useless = sgc_pace_useless(freed_by(r), size), at_limit = r->reason == SGC_REASON_LIMIT;
+
+    sgc_aw_store(&costs.lost, sgc_pace_lost(sgc_aw_load(&costs.lost), size, at_limit && !useless));
+    if (!useless)
         sgc_a32_store(&costs.useless, 0);
-    else if (r->reason == SGC_REASON_LIMIT)
+    else if (at_limit)
         sgc_a32_add(&costs.useless, 1);
 }
 
@@ -143,6 +147,7 @@ void sgc_pacing_costs(struct sgc_pace_costs *c, struct sgc_pace_heap *h)
     sgc_assert(sgc_aw_load(&costs.last_end_ns) != 0);
     c->cycle_ns = sgc_aw_load(&costs.cycle_ns.value);
     c->mutator_ps = sgc_aw_load(&costs.mutator_ps.value);
+    c->lost = sgc_aw_load(&costs.lost);
     h->roots = sgc_aw_load(&costs.roots);
     h->finalizable = sgc_aw_load(&costs.finalizable);
     h->pointer_free = sgc_aw_load(&costs.pointer_free);

@@ -74,10 +74,11 @@ bool sgc_budget_stops_long(size_t since)
 static size_t trigger(const struct sgc_pace_costs *c, size_t budget)
 {
     uint64_t marking_ns = sgc_pacing_marking_ns(sgc_pacing_to_mark(sgc_counts_live(), budget));
+    size_t room = sgc_pace_less(sgc_budget_limit(), sgc_counts_live());
 
     if (!sgc_budget_stops_long(budget))
         return SGC_PACE_NEVER;
-    return sgc_budget_endo() ? endo_trigger(budget) : sgc_pace_trigger(budget, c, marking_ns, SGC_PACE_MARGIN);
+    return sgc_budget_endo() ? endo_trigger(budget) : sgc_pace_trigger(budget, room, c, marking_ns, SGC_PACE_MARGIN);
 }
 
 static void reconsider(void)
@@ -229,12 +230,21 @@ size_t sgc_pacing_minimum(void)
     return minimum != 0 ? minimum : 1;
 }
 
+/* The next cycle, and the mark beside the program with which it begins. */
+static void postpone(size_t more)
+{
+    size_t begin = sgc_aw_load(&sgc_budget.trigger);
+
+    set_budget(sgc_pace_smaller(sgc_aw_load(&sgc_budget.bytes) + more, SGC_PACE_NEVER));
+    sgc_aw_store(&sgc_budget.trigger, sgc_pace_smaller(begin + more, SGC_PACE_NEVER));
+}
+
 void sgc_pacing_grant(size_t heap, size_t more)
 {
     sgc_aw_store(&sgc_budget.granted, heap);
     sgc_pacing_reconsider();
     if (more != 0)
-        set_budget(sgc_pace_smaller(sgc_aw_load(&sgc_budget.bytes) + sgc_pace_smaller(more, SGC_PACE_NEVER), SGC_PACE_NEVER));
+        postpone(sgc_pace_smaller(more, SGC_PACE_NEVER));
 }
 
 size_t sgc_pacing_granted(void)

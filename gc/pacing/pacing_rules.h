@@ -51,6 +51,7 @@ enum {
 struct sgc_pace_costs {
     uint64_t cycle_ns;              /* of a cycle */
     uint64_t mutator_ps;            /* how long the program runs for each byte it allocates */
+    size_t lost;                    /* bytes below the limit that it cannot count on */
 };
 
 struct sgc_pace_heap {
@@ -218,17 +219,30 @@ static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
 }
 
 /* The allocated bytes at which marking beside the program is to begin, so that it ends before the
- * budget is used up, unless that were too early: cycles would follow each other at once, and none
- * would see how fast the program is between them.  `margin`: percent of the expected time for which
- * it may take longer. */
-static inline size_t sgc_pace_trigger(size_t budget, const struct sgc_pace_costs *c, uint64_t marking_ns, unsigned margin)
+ * budget is used up, or the `room` below the limit, unless that were too early: cycles would follow
+ * each other at once, and none would see how fast the program is between them.  `margin`: percent of
+ * the expected time for which it may take longer. */
+static inline size_t sgc_pace_trigger(size_t budget, size_t room, const struct sgc_pace_costs *c, uint64_t marking_ns,
+                                      unsigned margin)
 {
     size_t meanwhile = sgc_pace_in_time(c, sgc_pace_scale(marking_ns, 100 + (uint64_t)margin, 100));
+    size_t end = sgc_pace_smaller(budget, sgc_pace_less(room, c->lost));
 
-    return sgc_pace_larger(sgc_pace_less(budget, meanwhile), sgc_pace_scale(budget, SGC_PACE_EARLY, 100));
+    return sgc_pace_larger(sgc_pace_less(end, meanwhile), sgc_pace_scale(budget, SGC_PACE_EARLY, 100));
 }
 
 /* ---- at the limit ---- */
+
+/* What a program cannot count on below its limit: slots of the wrong size, and what it allocates
+ * until a mark has begun.  Learnt from what becomes of it: each time that memory runs out, though
+ * there is enough to be freed, adds a part, up to a quarter; all other cycles forget a little. */
+static inline size_t sgc_pace_lost(size_t lost, size_t limit, bool ran_out)
+{
+    size_t step = limit / SGC_PACE_NEAR;
+
+    return ran_out ? sgc_pace_smaller(sgc_pace_smaller(lost, limit) + step, limit / 4)
+                   : sgc_pace_less(lost, step / SGC_PACE_NEAR + 1);
+}
 
 /* Did a cycle at the limit free so little that the next would come at once? */
 static inline bool sgc_pace_useless(size_t freed, size_t limit)

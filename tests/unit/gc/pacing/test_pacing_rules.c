@@ -179,7 +179,7 @@ static size_t earliest(const struct figures *f)
 static bool trigger_is_early(struct figures f)
 {
     uint64_t marking = random_bits(40);
-    size_t start = sgc_pace_trigger(budget(&f), &f.costs, marking, 25);
+    size_t start = sgc_pace_trigger(budget(&f), SGC_PACE_NEVER, &f.costs, marking, 25);
     size_t meanwhile = sgc_pace_in_time(&f.costs, marking + marking / 4);
 
     return start <= budget(&f) && (start == earliest(&f) || start + meanwhile <= budget(&f));
@@ -189,11 +189,40 @@ static bool trigger_is_early(struct figures f)
  * to see how fast the program is. */
 static bool not_back_to_back(struct figures f)
 {
-    size_t b = budget(&f), least = earliest(&f), start = sgc_pace_trigger(b, &f.costs, random_bits(64), 25);
+    size_t b = budget(&f), least = earliest(&f), start = sgc_pace_trigger(b, random_bits(40), &f.costs, random_bits(64), 25);
 
     f.costs.mutator_ps = 0;
-    return start >= least && sgc_pace_trigger(b, &f.costs, UINT64_MAX, 25) == least &&
+    return start >= least && sgc_pace_trigger(b, SGC_PACE_NEVER, &f.costs, UINT64_MAX, 25) == least &&
            least >= SGC_PACE_MIN / 100 * SGC_PACE_EARLY;
+}
+
+/* Less room than budget: marking ends before that is used up; and where there is more it changes nothing. */
+static bool room_is_enough(struct figures f)
+{
+    size_t b = budget(&f), room = random_bits(40), lost = random_bits(40), marking = random_bits(40);
+    size_t all = sgc_pace_trigger(b, SGC_PACE_NEVER, &f.costs, marking, 25), start;
+    size_t meanwhile = sgc_pace_in_time(&f.costs, marking + marking / 4);
+
+    f.costs.lost = lost;
+    start = sgc_pace_trigger(b, room, &f.costs, marking, 25);
+    return start <= all && (start == earliest(&f) || start + meanwhile + lost <= room) && (room < b + lost || start == all);
+}
+
+/* A heap whose memory ends before its limit, and that allocates some more until a mark has begun: after a few cycles at the
+ * limit one in twenty of them, at most, meets it again. */
+static bool lost_is_learnt(struct figures f)
+{
+    size_t limit = ((size_t)1 << 25) + random_bits(32), unusable = random_bits(64) % (limit / 5), live = limit / 8, met = 0;
+    const struct sgc_pace_costs costs = { .mutator_ps = 1 + f.costs.mutator_ps, .lost = 0 };
+    struct sgc_pace_costs c = costs;
+
+    for (int cycle = 0; cycle < 1000; cycle++) {
+        bool ran_out = sgc_pace_trigger(limit, limit - live, &c, 0, 25) + unusable > limit - live;
+
+        met += ran_out && cycle > 10;
+        c.lost = sgc_pace_lost(c.lost, limit, ran_out);
+    }
+    return met <= 50 && c.lost <= limit / 4;
 }
 
 /* Sums of pacing.c with four of them do not overflow. */
@@ -206,7 +235,7 @@ static bool no_overflow(struct figures f)
         if (random_bits(2) != 0)
             *any[i] = SIZE_MAX - random_bits(10);
     return budget(&f) >= SGC_PACE_MIN && budget(&f) <= SGC_PACE_NEVER &&
-           sgc_pace_trigger(budget(&f), &f.costs, UINT64_MAX, 25) <= budget(&f);
+           sgc_pace_trigger(budget(&f), SGC_PACE_NEVER, &f.costs, UINT64_MAX, 25) <= budget(&f);
 }
 
 /* So much more, and as if it were still alive. */
@@ -255,6 +284,8 @@ static void test_properties(void)
     ALWAYS(half_is_reused, "half of the touched memory is used before the cycle, if that is worth it");
     ALWAYS(trigger_is_early, "marking beside the program ends before the budget is used up");
     ALWAYS(not_back_to_back, "and begins only when a part of it is, however fast the program is");
+    ALWAYS(room_is_enough, "nor later than the limit leaves room");
+    ALWAYS(lost_is_learnt, "what a program cannot count on below its limit is learnt, and marks begin before it");
     ALWAYS(early_counts, "what a cycle frees in the program's place counts as if it were alive");
     ALWAYS(own_frees_count, "who frees more by itself has no smaller budget, and at most four times as much");
     ALWAYS(others_have_no_more, "who leaves an eighth of what dies to cycles has no more than who leaves all");
