@@ -35,13 +35,13 @@ struct run {
     uint32_t start, length, wanted;
 };
 
-/* Follows the run through one arena's word; true when it is long enough. */
-static bool run_through(struct run *run, uint32_t first_page, uint64_t free)
+/* Follows the run through the first bits of one arena's word; true when it is long enough. */
+static bool run_through(struct run *run, uint32_t first_page, uint64_t free, uint32_t bits)
 {
     uint32_t bit = 0;
 
-    sgc_assert(run->wanted != 0 && run->length < run->wanted);
-    while (bit < SGC_ARENA_PAGES) {
+    sgc_assert(run->wanted != 0 && run->length < run->wanted && bits <= SGC_ARENA_PAGES);
+    while (bit < bits) {
         uint64_t rest = free >> bit;
         uint32_t gap = rest == 0 ? SGC_ARENA_PAGES - bit : (uint32_t)__builtin_ctzll(rest);
         uint32_t ones;
@@ -62,15 +62,19 @@ static bool run_through(struct run *run, uint32_t first_page, uint64_t free)
     return false;
 }
 
-/* If there is none, *tail says how many free pages the committed arenas end with. */
+/* If there is none, *tail says how many free pages the committed arenas end with.  The rest of the
+ * last one comes next. */
 static uint32_t find_run(uint32_t count, uint32_t *tail)
 {
     struct run run = { .wanted = count };
 
     sgc_assert(count != 0);
-    for (uint32_t a = sgc_pool.lowest; a < sgc_pool.committed; a++)
-        if (run_through(&run, a * SGC_ARENA_PAGES, sgc_heap.arenas[a].free))
+    for (uint32_t a = sgc_pool.lowest; a < sgc_pool.committed; a++) {
+        uint32_t first = a * SGC_ARENA_PAGES, left = sgc_pool.pages - first;
+
+        if (run_through(&run, first, sgc_heap.arenas[a].free, left < SGC_ARENA_PAGES ? left : SGC_ARENA_PAGES))
             return run.start;
+    }
     *tail = run.length;
     return SGC_NO_PAGE;
 }

@@ -212,6 +212,30 @@ static int a_part_of_an_arena(void)
     return 0;
 }
 
+/* Of so many pages, all that are there are free: a few more are all that it takes. */
+static int a_part_serves(void)
+{
+    enum { MORE = 4 };
+    size_t most = proc_address_space() + 3 * MB + MB / 2;
+    uint32_t there, first;
+    bool zero;
+
+    if (!limit_to(RLIMIT_AS, most))
+        return 2;
+    if (!new_heap((size_t)64 * MB))
+        return 1;
+    for (there = 1; sgc_pool_take(1, NULL, &zero) != SGC_NO_PAGE;)
+        there++;
+    if (there <= SGC_ARENA_PAGES / 2 || there >= SGC_ARENA_PAGES - MORE)
+        return 3;
+    sgc_pool_give(1, there - 1, NULL);
+    if (!limit_to(RLIMIT_AS, most + MB))
+        return 2;
+    first = sgc_pool_take(there - 1 + MORE, NULL, &zero);
+    sgc_pool_check();
+    return first == 1 ? 0 : 4;
+}
+
 static int too_small(void)
 {
     sgc_report_to(open("/dev/null", O_WRONLY));
@@ -320,6 +344,7 @@ static void test_limits(void)
     child_ok(heap_has_all, "and the heap can have nearly all");
     test_every_limit();
     child_ok(a_part_of_an_arena, "with less than an arena left there is a heap, which grows when there is more");
+    child_ok(a_part_serves, "and a run of pages begins in what is there of the arena");
     tap_ok(run_in_child(too_small) == 1, "with a quarter of a megabyte there is none, and no crash");
     child_ok(more_than_there_is, "more than the address space: halved until it fits");
     child_ok(locked, "under mlockall");
