@@ -199,6 +199,15 @@ void *sgc_small_many(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint3
 
 /* ---- large objects ---- */
 
+/* Pages that were taken too much; `zero`: as clean as they came. */
+static void give_extra(uint32_t first, uint32_t count, bool zero, struct sgc_section *self)
+{
+    if (count != 0 && zero)
+        sgc_pool_give_clean(first, count, self);
+    else if (count != 0)
+        sgc_pool_give(first, count, self);
+}
+
 /* Takes pages such that the first lies at a multiple of `align`; what was taken too much goes
  * back. */
 static uint32_t take_aligned(struct sgc_section *self, size_t count, size_t align, bool *zero)
@@ -213,10 +222,8 @@ static uint32_t take_aligned(struct sgc_section *self, size_t count, size_t alig
     if (got == SGC_NO_PAGE || extra == 0)
         return got;
     first = sgc_page_number(sgc_round_up(sgc_page_start(got), align));
-    if (first > got)
-        sgc_pool_give(got, first - got, self);
-    if (got + count + extra > first + count)
-        sgc_pool_give(first + (uint32_t)count, (uint32_t)(got + extra - first), self);
+    give_extra(got, first - got, *zero, self);
+    give_extra(first + (uint32_t)count, (uint32_t)(got + extra - first), *zero, self);
     return first;
 }
 

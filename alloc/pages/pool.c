@@ -192,6 +192,34 @@ void sgc_pool_give_run(uint32_t first, uint32_t count, uint32_t owner, uint64_t 
     sgc_pool_count(&sgc_pool.in_use, -(size_t)count);
 }
 
+static uint32_t give_clean_bits(struct sgc_arena *arena, uint64_t bits, uint32_t count)
+{
+    sgc_assert((arena->free & bits) == 0);
+    arena->free |= bits;
+    sgc_pool_count_home(arena, 0, (int32_t)count);
+    sgc_pool_note_arena((uint32_t)(arena - sgc_heap.arenas));
+    return 0;
+}
+
+/* Pages without contents are near to no thread, and the system has nothing to take back of them. */
+void sgc_pool_give_clean_run(uint32_t first, uint32_t count)
+{
+    sgc_assert(sgc_page_ok(first) && sgc_page_ok(first + count - 1) && count <= sgc_aw_load(&sgc_pool.in_use));
+    sgc_assert(sgc_page_state(&sgc_heap.pages[first]) == SGC_PAGE_FREE && sgc_heap.records[first].home == SGC_NO_OWNER);
+    each_arena(first, count, give_clean_bits);
+    sgc_pool_count(&sgc_pool.in_use, -(size_t)count);
+}
+
+void sgc_pool_give_clean(uint32_t first, uint32_t count, struct sgc_section *self)
+{
+    sgc_assert(count != 0);
+    for (uint32_t i = 0; i < count; i++)
+        sgc_page_unsettle(first + i);
+    sgc_lock(&sgc_pool.lock, self);
+    sgc_pool_give_clean_run(first, count);
+    sgc_unlock(&sgc_pool.lock, self);
+}
+
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self)
 {
     uint64_t now = sgc_clock_ns();

@@ -93,6 +93,10 @@ uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t max, struct sgc_taken *t
 /* Puts pages back.  Their descriptors must say SGC_PAGE_FREE.  Inside or outside sections. */
 void sgc_pool_give(uint32_t first, uint32_t count, struct sgc_section *self);
 
+/* Puts pages back that have no contents: the pool has said that they read as zero, and the caller
+ * has written nothing into them.  Inside or outside sections. */
+void sgc_pool_give_clean(uint32_t first, uint32_t count, struct sgc_section *self);
+
 /* Puts several runs of pages back at once, as sgc_pool_give does one. */
 struct sgc_run {
     uint32_t first, count;
@@ -260,5 +264,8 @@ bool sgc_pool_more(uint32_t need, bool huge, uint32_t home, struct sgc_section *
 /* Out of the pool, and back; a single page onto the list of its last owner. */
 void sgc_pool_take_run(uint32_t first, uint32_t count, bool *zero);
 void sgc_pool_give_run(uint32_t first, uint32_t count, uint32_t owner, uint64_t now);
+
+/* Back, for pages without contents and without a home. */
+void sgc_pool_give_clean_run(uint32_t first, uint32_t count);
 
 #endif

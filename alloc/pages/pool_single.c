@@ -376,19 +376,11 @@ uint32_t sgc_pool_take_singles(uint32_t owner, uint32_t max, struct sgc_taken *t
 
 /* ---- giving ---- */
 
-/* As sgc_pool_give_run, for a page that was made ready and never used: it has still no contents, so
- * it is near to nobody, and nothing has to go back to the system. */
+/* A page that was made ready and never used. */
 static void give_untouched(uint32_t page)
 {
-    struct sgc_arena *arena = sgc_arena_of_page(page);
-
-    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_FREE);
-    sgc_assert((arena->free & sgc_arena_bit(page)) == 0);
     sgc_page_unsettle(page);
-    arena->free |= sgc_arena_bit(page);
-    sgc_pool_count_home(arena, 0, 1);
-    sgc_pool_note_arena(page / SGC_ARENA_PAGES);
-    sgc_pool_count(&sgc_pool.in_use, (size_t)-1);
+    sgc_pool_give_clean_run(page, 1);
 }
 
 void sgc_pool_give_singles(const uint32_t *pages, uint32_t count, uint32_t owner, struct sgc_section *self)

@@ -63,6 +63,25 @@ static void test_zero(void)
     sgc_span_free(self, heap_page(plain));
 }
 
+/* The pages around it stay without contents. */
+static void test_align_clean(void)
+{
+    size_t in_use = sgc_pool_in_use_bytes(), used, more;
+    char *object = sgc_span_alloc(self, 3 * SGC_PAGE, SGC_KIND_POINTER_FREE, (size_t)8 * SGC_ARENA);
+
+    sgc_span_free(self, heap_page(object));     /* what was unswept, or kept for somebody, is the pool's now */
+    sgc_guard_enter(self);
+    sgc_pool_decay(sgc_clock_ns(), 0, UINT32_MAX, self);
+    sgc_guard_leave(self);
+    object = sgc_span_alloc(self, 3 * SGC_PAGE, SGC_KIND_POINTER_FREE, (size_t)8 * SGC_ARENA);
+    used = sgc_pool_used_bytes();
+    more = sgc_pool_in_use_bytes() - in_use;
+    sgc_heap_check();
+    tap_ok(object != NULL && used == 0 && more == 3 * SGC_PAGE, "what an alignment takes too much has no contents (%zu, %zu)",
+           used, more);
+    sgc_span_free(self, heap_page(object));
+}
+
 static void test_align(void)
 {
     size_t in_use = sgc_pool_in_use_bytes();
@@ -321,6 +340,6 @@ int main(void)
     cache = sgc_self;
     self = &cache->section;
     heap_each(sgc_heap_check, test_lookup, test_zero, test_resize, test_grow, test_grow_fork, test_grow_far, test_free,
-              test_sweep, test_align, test_uncollectable, test_random);
+              test_sweep, test_align_clean, test_align, test_uncollectable, test_random);
     return tap_done();
 }
