@@ -5,6 +5,7 @@
 #include "alloc/free.h"
 #include "gc/collect/allocate.h"
 #include "gc/events/stats.h"
+#include "gc/pacing/budget.h"
 #include "gc/pacing/costs.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/pacing/counts.h"
@@ -182,6 +183,23 @@ static int use_what_is_granted(void)
     return mb(until_collection(1000, false)) >= 37 && mb(sgc_heap_max()) <= 64 ? 0 : 2;
 }
 
+/* Heap that the program asks for puts off the mark beside it as far as the cycle. */
+static int put_off_mark(void)
+{
+    size_t budget, begin;
+
+    white_init();
+    sgc_pacing_concurrent(1);
+    make_live(20);
+    white_collect();
+    sgc_pacing_grant(0, 0);
+    budget = sgc_aw_load(&sgc_budget.bytes), begin = sgc_aw_load(&sgc_budget.trigger);
+    sgc_pacing_grant(0, (size_t)8 << 20);
+    return begin < budget && sgc_aw_load(&sgc_budget.bytes) == budget + ((size_t)8 << 20) &&
+                   sgc_aw_load(&sgc_budget.trigger) == begin + ((size_t)8 << 20)
+               ? 0 : 1;
+}
+
 /* A program of many sizes: batches of one each, of which the last are alive.  Cycles of the second half. */
 enum { BATCHES = 16, BATCH = 8192, SIZES = 60, TURNS = 6000 };
 
@@ -223,6 +241,7 @@ static void test_heaps(void)
     child_ok(many_sizes, "what is claimed of many sizes calls for no cycle of a program that frees all");
     child_ok(dear_with_touched_memory, "but memory that is touched already is used first");
     child_ok(use_what_is_granted, "and so is the heap that the program has asked for");
+    child_ok(put_off_mark, "which puts off a mark beside the program, too");
 }
 
 /* ---- explicit frees ---- */
