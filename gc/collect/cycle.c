@@ -43,15 +43,14 @@ static bool phase_stop(struct sgc_cycle *c)
     c->stopped = c->unknown == 0 && sgc_a32_load(&sgc_client_dont_gc) == 0;
     if (c->stopped)
         return true;
-    sgc_world_resume(c->self);
-    sgc_cycle_phase(&c->record, SGC_PHASE_RESUME);
+    sgc_world_resume(c->self, &c->record);
     return false;
 }
 
 static bool phase_resume(struct sgc_cycle *c)
 {
     sgc_cycle_event(&c->record, SGC_ON_FLIPPED);
-    sgc_world_resume(c->self);
+    sgc_world_resume(c->self, &c->record);
     return true;
 }
 
@@ -305,10 +304,11 @@ static const struct sgc_phase_row *next_row(const struct sgc_cycle *c, const str
     return row->choose != NULL ? row->choose(c) : row->next;
 }
 
-/* That of stopping is ended by the last thread that stands still. */
+/* That of stopping is ended by the last thread that stands still, that of resuming when all have
+ * been woken. */
 static void end_phase(struct sgc_cycle *c, enum sgc_phase phase)
 {
-    if (phase != SGC_PHASE_STOP)
+    if (phase != SGC_PHASE_STOP && phase != SGC_PHASE_RESUME)
         sgc_cycle_phase(&c->record, phase);
 }
 

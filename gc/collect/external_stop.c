@@ -63,7 +63,7 @@ static void external_stop_at_snapshot(void *arg)
     if (!external.stopped || e->fn == NULL)
         return;
     with_claims_hidden(e);
-    sgc_world_resume(e->self);
+    sgc_world_resume(e->self, NULL);
 }
 
 /* Inside the loader's lock, as a cycle's: so no thread that stands still has that lock. */
@@ -129,6 +129,6 @@ void sgc_external_resume(struct sgc_mutator *self)
         external.nested--;
         return;
     }
-    sgc_world_resume(self);
+    sgc_world_resume(self, NULL);
     sgc_gc_lock_leave(!external.keep_lock);
 }

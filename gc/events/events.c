@@ -106,10 +106,8 @@ void sgc_cycle_begin(struct sgc_cycle_record *record, uint64_t cycle, enum sgc_r
     record->times.request_ns = sgc_clock_ns();
 }
 
-void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
+void sgc_cycle_phase_at(struct sgc_cycle_record *record, enum sgc_phase phase, uint64_t now)
 {
-    uint64_t now = sgc_clock_ns();
-
     sgc_assert(sgc_cycle_ok(record) && (unsigned)phase < SGC_PHASES);
     sgc_assert(record->times.last_ns <= now);             /* the clock does not go back */
     sgc_assert(record->times.stop_begin_ns != 0);         /* the pause has begun */
@@ -123,6 +121,11 @@ void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
     record->times.resumed_ns = now;
     if (sgc_cycle_pause_ns(record) > record->concurrent.longest_stop_ns)
         record->concurrent.longest_stop_ns = sgc_cycle_pause_ns(record);
+}
+
+void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)
+{
+    sgc_cycle_phase_at(record, phase, sgc_clock_ns());
 }
 
 bool sgc_cycle_check(const struct sgc_cycle_record *record)

@@ -305,14 +305,29 @@ static void settle_missing(struct sgc_mutator *self)
     sgc_a32_store(&sgc_world.missing, 0);
 }
 
-static void resume_all(struct sgc_mutator *self)
+/* The threads that wake may take this one's processor: it waits for it then, but they do not wait
+ * for it.  So of the time that waking them takes, that of the processor counts.  When they have all
+ * been woken. */
+static uint64_t wake_all(void)
+{
+    uint64_t began = sgc_clock_ns(), ran = sgc_clock_thread_cpu_ns();
+
+    sgc_assert(!sgc_world_stopped());
+    sgc_wake(&sgc_world.gen, INT_MAX);
+    return began + (sgc_clock_thread_cpu_ns() - ran);
+}
+
+/* `record`: of the stop that ends; NULL: of none. */
+static void resume_all(struct sgc_mutator *self, struct sgc_cycle_record *record)
 {
     struct sgc_mutator *gone;
+    uint64_t resumed_ns;
 
     sgc_assert(sgc_registry_locked() && sgc_world_stopped());
     sgc_a32_add(&sgc_world.gen, 1);
-    sgc_assert(!sgc_world_stopped());
-    sgc_wake(&sgc_world.gen, INT_MAX);
+    resumed_ns = wake_all();
+    if (record != NULL)
+        sgc_cycle_phase_at(record, SGC_PHASE_RESUME, resumed_ns);
     gone = sgc_registry_take_gone();
     sgc_unlock(&sgc_registry.lock, sgc_section_of(self));
     sgc_registry_bury(gone);
@@ -338,7 +353,7 @@ static bool stop(struct sgc_mutator *self, const struct sgc_mutator *only, uint3
         return true;
     }
     settle_missing(self);
-    resume_all(self);
+    resume_all(self, NULL);
     return false;
 }
 
@@ -349,12 +364,12 @@ bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle
     return stop(self, NULL, markers, record);
 }
 
-void sgc_world_resume(struct sgc_mutator *self)
+void sgc_world_resume(struct sgc_mutator *self, struct sgc_cycle_record *record)
 {
     sgc_assert(sgc_mutator_mine(self) && sgc_registry_locked());
     sgc_assert(sgc_world_stopped());
     withdraw_requests(self);
-    resume_all(self);
+    resume_all(self, record);
 }
 
 /* ---- one thread, for long ---- */
@@ -384,7 +399,7 @@ static enum sgc_suspended suspend(struct sgc_mutator *self, struct sgc_mutator *
     gone = m->gone;
     if (!gone)
         sgc_a32_or(&m->cache.section.state, SGC_STATE_SUSPENDED);
-    sgc_world_resume(self);
+    sgc_world_resume(self, NULL);
     return gone ? SGC_SUSPENDED_NOBODY : SGC_SUSPENDED;
 }
 
