@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Static roots of the client's.  Any thread; the list has a lock of its own (gc/roots/roots.h).
+ * Static roots of the client's.  Any thread; the lists have the registry's lock (gc/roots/roots.h).
  */
 #include "gc/api/api.h"
 

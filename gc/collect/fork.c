@@ -42,7 +42,6 @@ static void lock_all(struct sgc_section *self)
 {
     sgc_assert(sgc_section_mine(self) && sgc_gc_lock_held());
     sgc_lock(&sgc_registry.lock, self);
-    sgc_lock(&sgc_roots_lock, self);
     sgc_lock(&sgc_nodes_lock, self);
     sgc_caches_lock();
     sgc_lock(&sgc_spans.lock, self);
@@ -58,7 +57,6 @@ static void unlock_all(struct sgc_section *self)
     sgc_unlock(&sgc_spans.lock, self);
     sgc_caches_unlock();
     sgc_unlock(&sgc_nodes_lock, self);
-    sgc_unlock(&sgc_roots_lock, self);
     sgc_unlock(&sgc_registry.lock, self);
 }
 
@@ -150,7 +148,6 @@ static void forget_others(void)
     sgc_pool_after_fork();
     sgc_lock_reset(&sgc_spans.lock);
     sgc_lock_reset(&sgc_orphans.lock);
-    sgc_lock_reset(&sgc_roots_lock);
     sgc_lock_reset(&sgc_nodes_lock);
     sgc_concurrent_after_fork();
     sgc_clear_again();

@@ -18,17 +18,6 @@ struct roots {
 };
 
 SGC_STATE static struct roots roots;
-SGC_STATE struct sgc_lock sgc_roots_lock = SGC_LOCK_INIT(SGC_RANK_ROOTS);
-
-static void lock_roots(void)
-{
-    sgc_lock(&sgc_roots_lock, sgc_section_self());
-}
-
-static void unlock_roots(void)
-{
-    sgc_unlock(&sgc_roots_lock, sgc_section_self());
-}
 
 /* ---- what the client says ---- */
 
@@ -40,38 +29,47 @@ static bool report_full(bool done, struct sgc_range range)
     return done;
 }
 
+/* All with the registry's lock, which a stop holds to its end: a thread that is not stopped, since
+ * it is in a blocked region or not registered, changes no list that is gone through, and its range
+ * stays mapped until it has been scanned. */
 bool sgc_roots_add(struct sgc_range range)
 {
+    struct sgc_registry_scope scope;
     bool done;
 
-    lock_roots();
+    sgc_registry_enter(&scope);
     done = sgc_ranges_list_add(&roots.added, range);
-    unlock_roots();
+    sgc_registry_leave(&scope);
     return report_full(done, range);
 }
 
 void sgc_roots_remove(struct sgc_range range)
 {
-    lock_roots();
+    struct sgc_registry_scope scope;
+
+    sgc_registry_enter(&scope);
     sgc_ranges_list_drop(&roots.added, range);
-    unlock_roots();
+    sgc_registry_leave(&scope);
 }
 
 bool sgc_roots_exclude(struct sgc_range range)
 {
+    struct sgc_registry_scope scope;
     bool done;
 
-    lock_roots();
+    sgc_registry_enter(&scope);
     done = sgc_ranges_add(&roots.excluded, range);
-    unlock_roots();
+    sgc_registry_leave(&scope);
     return report_full(done, range);
 }
 
 static void clear(struct sgc_ranges *ranges)
 {
-    lock_roots();
+    struct sgc_registry_scope scope;
+
+    sgc_registry_enter(&scope);
     sgc_ranges_clear(ranges);
-    unlock_roots();
+    sgc_registry_leave(&scope);
 }
 
 void sgc_roots_clear(void)
@@ -132,6 +130,7 @@ static void visit_range(const struct visit *visit, enum sgc_root_kind kind, cons
 
 static void visit_static(const struct visit *visit)
 {
+    sgc_assert(sgc_registry_locked());
     for (int i = 0; i < sgc_root_modules.ranges; i++)
         visit_range(visit, SGC_ROOT_STATIC, NULL, sgc_root_modules.range[i]);
     for (size_t i = 0; i < roots.added.count; i++)
@@ -298,14 +297,15 @@ void sgc_roots_mark(struct sgc_marker *marker)
 
 static bool in_static(uintptr_t address)
 {
+    struct sgc_registry_scope scope;
     bool found;
 
-    lock_roots();
+    sgc_registry_enter(&scope);
     found = sgc_roots_contain(address);
     for (int i = 0; i < sgc_root_modules.ranges && !found; i++)
         found = address >= sgc_root_modules.range[i].lo && address < sgc_root_modules.range[i].hi;
     found = found && !sgc_ranges_contain(&roots.excluded, address);
-    unlock_roots();
+    sgc_registry_leave(&scope);
     return found;
 }
 

@@ -5,8 +5,7 @@
  * (dates of short-term memory).
  *
  *   what               written by                              read by            ordering
- *   added, excluded    under the roots' lock                   collecting thread  the world is stopped, so nobody
- *                                                                                 is inside that lock
+ *   added, excluded    under the registry's lock               under the same     the lock, which a stop holds
  *   modules            collecting thread, loader's list locked collecting thread  the GC lock
  *   what was told      the thread that starts the collector,   the same           the start; the GC lock
  *                      then the collecting thread
@@ -17,10 +16,10 @@
 
 #include "gc/threads/mutator.h"
 #include "mark/marker.h"
-#include "platform/section/lock.h"
 
 /* Adds the range, which is not empty, to the roots.  False, with a message, when memory for the
- * list runs out.  Any thread, outside sections, like the next four. */
+ * list runs out.  Any thread, outside sections or with the world stopped by itself, like the next
+ * four; in a blocked region, too.  Each waits until a stop is over that another thread makes. */
 bool sgc_roots_add(struct sgc_range range);
 
 /* Takes out the added ranges that lie wholly inside that one; others stay whole. */
@@ -34,7 +33,7 @@ void sgc_roots_clear(void);
 bool sgc_roots_exclude(struct sgc_range range);
 void sgc_roots_clear_excluded(void);
 
-/* Is the address inside an added range? */
+/* Is the address inside an added range?  With the registry's lock, or while nobody changes them. */
 bool sgc_roots_contain(uintptr_t address);
 
 /* Would a word stored at the address be scanned: added, static data, a registered thread's stack,
@@ -105,11 +104,8 @@ int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_
  * read?  World stopped. */
 bool sgc_stack_known(const struct sgc_mutator *m, bool answers);
 
-/* ---- checks and fork ---- */
+/* ---- checks ---- */
 
-void sgc_roots_check(void);
-
-/* The roots' lock; gc/collect/fork.c takes it, too. */
-extern struct sgc_lock sgc_roots_lock;
+void sgc_roots_check(void);         /* while nobody changes the lists */
 
 #endif

@@ -93,9 +93,9 @@ struct sgc_thread_hooks {
 };
 extern struct sgc_thread_hooks sgc_thread_hooks;
 
-/* The registry's lock for a look, on any thread, whatever it is doing: the one that has stopped the
- * world holds it already; a thread that counts as stopped (or is not registered) takes it without a
- * section, and blocks the signals whose handlers may come here. */
+/* The registry's lock for a moment, on any thread, whatever it is doing: the one that has stopped
+ * the world holds it already; a thread that counts as stopped (or is not registered) takes it
+ * without a section, and blocks the signals whose handlers may come here. */
 struct sgc_registry_scope {
     bool had;
     struct sgc_section *section;

@@ -21,8 +21,7 @@
 #include "platform/section/section.h"
 
 enum sgc_lock_rank {
-    SGC_RANK_REGISTRY = 0,      /* gc: the list of threads */
-    SGC_RANK_ROOTS,             /* gc: registered root ranges */
+    SGC_RANK_REGISTRY = 0,      /* gc: the list of threads, and the root ranges that were added */
     SGC_RANK_NODES,             /* gc: memory of the finalization tables */
     SGC_RANK_CACHE,             /* alloc: one cache's page lists */
     SGC_RANK_SPANS,             /* alloc: the lists of large objects */

@@ -10,7 +10,7 @@
 #include "tests/lib/white.h"
 
 /* Locks of our own; the collector is running, so sections have somewhere to park. */
-static struct sgc_lock first = SGC_LOCK_INIT(SGC_RANK_ROOTS);
+static struct sgc_lock first = SGC_LOCK_INIT(SGC_RANK_NODES);
 static struct sgc_lock second = SGC_LOCK_INIT(SGC_RANK_SPANS);
 
 /* ---- contention ---------------------------------------------------------------------------------- */
