@@ -3,6 +3,7 @@
 #include "gc/pacing/counts.h"
 
 #include "alloc/large/span.h"
+#include "gc/threads/world.h"
 #include "platform/report.h"
 
 struct base {
@@ -71,10 +72,13 @@ static size_t all_freed(void)
 }
 
 /* Counts the slots that the calling thread has freed and has at hand.  Other threads count theirs
- * themselves, now and then. */
+ * themselves, now and then.  One that counts as stopped leaves it: its cache is the collecting
+ * thread's. */
 static void count_own_freed(void)
 {
-    if (sgc_self == NULL || sgc_section_inside(&sgc_self->section))
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    if (self == NULL || sgc_world_is_blocked(self) || sgc_section_inside(sgc_section_of(self)))
         return;
     sgc_section_enter(&sgc_self->section);
     sgc_cache_count_freed(sgc_self);

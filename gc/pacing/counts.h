@@ -51,7 +51,7 @@ static inline const struct sgc_counts_stop *sgc_counts_at_stop(void)
 }
 
 /* All counts.  Each byte counted as freed is counted as allocated, too; the calling thread's own
- * counts are up to date. */
+ * counts are up to date, but in a blocked region. */
 struct sgc_counts {
     size_t allocated_before, freed_before;      /* up to the last cycle, which found so much
                                                  * alive */

@@ -128,7 +128,8 @@ static void wait_for_lock(void *arg)
         sgc_wait(futex_word(), (uint32_t)word, light(word) != 0 ? RECHECK_NS : -1);
 }
 
-/* A section that a longjmp has left is found at the next one: here, before we count as outside. */
+/* A section that a longjmp has left is found at the next one: here, before we count as outside; but
+ * not in a blocked region, where the cache is the collecting thread's. */
 static void find_abandoned(struct sgc_mutator *self)
 {
     sgc_assert(sgc_mutator_mine(self));
@@ -183,8 +184,8 @@ static void close_by(struct sgc_mutator *self, uintptr_t word)
 
     sgc_assert(self == sgc_mutator_self());
     sgc_assert(!sgc_stopped_by_self());
-    if (self != NULL && sgc_section_inside(sgc_section_of(self)))
-        find_abandoned(self);
+    if (waits != NULL && sgc_section_inside(sgc_section_of(waits)))
+        find_abandoned(waits);
     if (self != NULL)
         sgc_guard_enter(sgc_section_of(self));
     open_left();

@@ -131,13 +131,14 @@ static void park_with_registers(void *arg, uintptr_t sp)
 }
 
 /* Leaving a section with a stop requested.  Signals may be blocked (a lock was held), so a next
- * stop that began before we woke is looked for here. */
+ * stop that began before we woke is looked for here.  A thread in a blocked region has been counted
+ * already, and goes on. */
 static void park_leaving_section(struct sgc_section *s)
 {
     int saved = errno;
 
     sgc_assert(sgc_section_mine(s) && s->held == 0);
-    while (sgc_a32_load_acq(&s->state) & SGC_STATE_STOPREQ)
+    while ((sgc_a32_load_acq(&s->state) & (SGC_STATE_STOPREQ | SGC_STATE_BLOCKED)) == SGC_STATE_STOPREQ)
         sgc_with_registers(park_with_registers, sgc_mutator_of(s));
     errno = saved;
 }
@@ -432,12 +433,16 @@ static void wait_for_word(void *arg)
     sgc_wait(w->word, w->expected, -1);
 }
 
+/* A thread in a blocked region, which makes a stop itself there, counts as stopped already. */
 void sgc_world_wait(struct sgc_section *self, sgc_a32_t *word, uint32_t expected)
 {
     struct word_wait w = { word, expected };
 
     sgc_assert(sgc_section_mine(self));
-    sgc_world_sleep(sgc_mutator_of(self), wait_for_word, &w);
+    if (sgc_world_is_blocked(sgc_mutator_of(self)))
+        wait_for_word(&w);
+    else
+        sgc_world_sleep(sgc_mutator_of(self), wait_for_word, &w);
 }
 
 /* ---- suspended ---- */
