@@ -24,10 +24,11 @@
  *    not.
  *  - Being replaced.  The loader enlarges a vector with realloc when a module number exceeds its
  *    room, 14 more than the process had when the thread began.  If the thread is stopped there
- *    between freeing the old one and noting the new, the old memory may already be somebody else's.
- *    malloc writes its links over the first words of what is freed, so the room becomes absurd, and
- *    the thread is then said to have no block; if the memory is in use again, any word may come
- *    out.
+ *    between freeing the old one and noting the new, the old one is all there is: its blocks are
+ *    the thread's still.  malloc writes its links over the first words of what is freed, up to
+ *    four, so the room may be absurd, or 0, which no vector has; but the modules' entries are as
+ *    they were, and are read.  Behind them, and if the memory is somebody else's already, any word
+ *    may come out.
  * Therefore nothing is believed: each OS page is asked about before it is read, and a block ends
  * where the readable memory ends.
  *
@@ -56,10 +57,7 @@
 #include "platform/report.h"
 #include "platform/syscall_linux.h"
 
-enum {
-    SGC_TLS_UNKNOWN, SGC_TLS_GOOD, SGC_TLS_BAD,
-    SGC_TLS_MAX_MODULES = 1 << 20,      /* more room than that is a vector that was freed */
-};
+enum { SGC_TLS_UNKNOWN, SGC_TLS_GOOD, SGC_TLS_BAD };
 
 struct dtv_entry {
     uintptr_t value;
@@ -98,7 +96,7 @@ static bool find_block(uintptr_t thread_pointer, size_t module, uintptr_t *start
     uintptr_t last = 0;
     if (!read_entry(&last, vector - sizeof head, &head))
         return false;
-    if (module == 0 || module > head.value || head.value > SGC_TLS_MAX_MODULES)
+    if (module == 0 || (head.value != 0 && module > head.value))
         return false;
     if (!read_entry(&last, vector + module * sizeof entry, &entry))
         return false;

@@ -208,8 +208,11 @@ static void test_vectors(char *last_page)
     struct sgc_range block;
     size_t page = sgc_os_page_size();
     vector[2].value = (uintptr_t)last_page;
-    vector[0].value = (uintptr_t)vector;
-    tap_ok(!made_up(1, 16, &block), "absurd room: the vector was freed");
+    vector[0] = (struct entry){ (uintptr_t)vector, (uintptr_t)last_page };
+    tap_ok(made_up(1, 16, &block) && block.lo == (uintptr_t)last_page && block.hi == block.lo + 16,
+           "absurd room: the vector was freed a moment ago, and its blocks are still the thread's");
+    vector[0].value = 0;
+    tap_ok(made_up(1, 16, &block) && block.lo == (uintptr_t)last_page, "no room at all: the same");
     vector[0].value = 4;
     point_at((uintptr_t)last_page + page + 64);
     tap_ok(!made_up(1, 16, &block), "a vector that is not mapped");
