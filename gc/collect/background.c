@@ -8,6 +8,7 @@
 #include "gc/collect/cycle.h"
 #include "gc/events/events.h"
 #include "gc/config/options.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
@@ -204,6 +205,7 @@ static void serve(struct sgc_mutator *self)
 
         done = seen / ONE_MORE;
         do_job(self);
+        sgc_heap_watch(self);
         if (is_deserted() && leave(self))
             return;
         sleep_until(is_time(asked, &since) ? work(self) : UINT64_MAX, seen, asked, self);

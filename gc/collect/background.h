@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The service thread: when the program leaves it time it clears the bitmap for the next cycle,
- * sweeps the pages that nobody needed, and gives memory back when it has decayed.
+ * sweeps the pages that nobody needed, and gives memory back when it has decayed.  It asks the
+ * cgroup what memory is left, too, for a program none of whose threads has the stack to do so.
  *
  * It starts after the first cycle in a heap that is worth it, on the thread that collected, outside
  * every lock; or before a thread is suspended (gc/api/suspend.c).  In the child of a fork it starts

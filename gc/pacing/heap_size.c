@@ -31,6 +31,11 @@ size_t sgc_heap_max(void)
     return sgc_pace_larger(sgc_heap_size(), sgc_aw_load(&max_size));
 }
 
+static bool differ_by_arena(size_t a, size_t b)
+{
+    return a >= b + SGC_ARENA || b >= a + SGC_ARENA;
+}
+
 static void note_size(size_t size)
 {
     size_t max = sgc_aw_load(&max_size);
@@ -61,7 +66,7 @@ enum {
 
 struct group_limit {
     sgc_aw_t set;               /* bytes; SIZE_MAX: none */
-    size_t group;               /* the cgroup's limit, bytes; SIZE_MAX: none */
+    sgc_aw_t group;             /* the cgroup's limit, bytes; SIZE_MAX: none */
 };
 
 SGC_STATE static struct group_limit group_limit;
@@ -70,8 +75,8 @@ void sgc_group_limit_set(size_t wanted)
 {
     size_t bytes = sgc_heap_limit(wanted);
 
-    group_limit.group = sgc_limit_cgroup_memory();
-    sgc_assert(group_limit.group != 0);
+    sgc_aw_store(&group_limit.group, sgc_limit_cgroup_memory());
+    sgc_assert(sgc_aw_load(&group_limit.group) != 0);
     sgc_aw_store(&group_limit.set, bytes != 0 ? bytes : SIZE_MAX);
     sgc_pool_set_limit(bytes);
 }
@@ -85,17 +90,43 @@ static void set_pool_limit(size_t bytes)
 }
 
 /* Asks the cgroup how much memory is left, if that may matter: reads some files, on some 16 KB of
- * stack.  Without an answer there is plenty. */
-static void ask_group(size_t heap)
+ * stack.  Without an answer there is plenty.  A limit that is set meanwhile counts. */
+static void ask_group(size_t heap, size_t group)
 {
-    size_t set = sgc_aw_load(&group_limit.set), remaining, room;
+    size_t set, remaining, room;
 
-    sgc_assert(group_limit.group != 0);
-    if (group_limit.group == SIZE_MAX || heap < group_limit.group / NEAR_SHARE)
+    sgc_assert(group != 0 && group != SIZE_MAX);
+    if (heap < group / NEAR_SHARE)
         return;
     remaining = sgc_limit_cgroup_remaining();
-    room = sgc_pace_less(remaining, group_limit.group / MARGIN_SHARE);
+    room = sgc_pace_less(remaining, group / MARGIN_SHARE);
+    set = sgc_aw_load(&group_limit.set);
     set_pool_limit(room < SIZE_MAX - heap ? sgc_pace_smaller(heap + room, set) : set);
+}
+
+enum { STACK_TO_ASK = 64 << 10 };       /* room for long names of groups */
+
+static bool can_ask(const struct sgc_mutator *self)
+{
+    uintptr_t sp = sgc_stack_pointer();
+
+    return sgc_mutator_at_home(self, sp) && sp - self->stack.low >= STACK_TO_ASK;
+}
+
+SGC_STATE static sgc_aw_t asked_size;
+
+/* A thread with little of its own stack left, or on another, leaves it to the next that has it. */
+static void watch_group(const struct sgc_mutator *self)
+{
+    size_t group = sgc_aw_load(&group_limit.group), size, asked;
+
+    sgc_assert(sgc_mutator_mine(self) && self->cache.section.held == 0);
+    if (group == SIZE_MAX)
+        return;
+    size = sgc_heap_size();
+    asked = sgc_aw_load(&asked_size);
+    if (differ_by_arena(size, asked) && can_ask(self) && sgc_aw_cas(&asked_size, asked, size))
+        ask_group(sgc_pool_heap_bytes(), group);
 }
 
 bool sgc_group_limit_gives_way(size_t bytes)
@@ -103,17 +134,14 @@ bool sgc_group_limit_gives_way(size_t bytes)
     size_t set = sgc_aw_load(&group_limit.set), now = sgc_aw_load(&sgc_pool.limit);
     size_t step = sgc_pool_heap_bytes() / STEP_SHARE + bytes + SGC_ARENA;
 
-    sgc_assert(group_limit.group != 0 && set != 0);
-    if (group_limit.group == SIZE_MAX || now >= set / SGC_PAGE)
+    sgc_assert(set != 0);
+    if (sgc_aw_load(&group_limit.group) == SIZE_MAX || now >= set / SGC_PAGE)
         return false;
     set_pool_limit(step < SIZE_MAX - now * SGC_PAGE ? sgc_pace_smaller(now * SGC_PAGE + step, set) : set);
     return true;
 }
 
 /* ---- growth ---- */
-
-enum { STACK_TO_ASK = 64 << 10 };       /* room for long names of groups: a thread with a small
-                                         * stack leaves it to others */
 
 SGC_STATE static sgc_aw_t reported_size;
 
@@ -157,13 +185,10 @@ void sgc_heap_watch(struct sgc_mutator *self)
     size_t reported = sgc_aw_load(&reported_size);
 
     sgc_assert(sgc_section_of(self)->held == 0);
-    if (size < reported + SGC_ARENA && reported < size + SGC_ARENA)
-        return;
-    if (!sgc_aw_cas(&reported_size, reported, size))
+    watch_group(self);
+    if (self->service || !differ_by_arena(size, reported) || !sgc_aw_cas(&reported_size, reported, size))
         return;
     note_size(size);
-    if (sgc_mutator_at_home(self, sgc_stack_pointer()) && sgc_stack_pointer() - self->stack.low >= STACK_TO_ASK)
-        ask_group(sgc_pool_heap_bytes());
     if (size > reported)
         SGC_EVENT(heap_grown, size - reported);
     call_hook(self, size);

@@ -16,8 +16,9 @@
  *   what           written by                             read by     ordering
  *   max_size       any mutator on the slow path, by CAS   same        relaxed: a figure
  *   reported_size  any mutator on the slow path, by CAS   same        relaxed: a figure
+ *   asked_size     the same, and the service thread       same        relaxed: a figure
  *   set            the start, GC_set_max_heap_size        any thread  relaxed: a figure
- *   group          the start, GC_set_max_heap_size        any thread  the same value each time
+ *   group          the start, GC_set_max_heap_size        any thread  relaxed: the same value each time
  */
 #ifndef SGC_GC_PACING_HEAP_SIZE_H
 #define SGC_GC_PACING_HEAP_SIZE_H
@@ -32,7 +33,10 @@ size_t sgc_heap_max(void);             /* the largest size that was seen */
 bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self);
 
 /* Finds out whether the size has changed by an arena or more, and reports that to listeners and the
- * client's hook.  On a mutator, outside sections, GC lock free or its own. */
+ * client's hook.  On a mutator, outside sections, GC lock free or its own.
+ *
+ * Asks the cgroup, too, how much is left, if the size has changed so much since somebody did, and
+ * the thread has the stack for it.  The service thread does no more than that. */
 void sgc_heap_watch(struct sgc_mutator *self);
 
 /* ---- the limit ---- */
