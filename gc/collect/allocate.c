@@ -21,6 +21,7 @@
 #include "gc/pacing/costs.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/threads/world.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
@@ -33,6 +34,10 @@ enum {
     OVERTAKEN_MAX = 64,        /* times that other threads may take what a collection has freed for
                                   one */
 };
+
+/* Before a collection that was given up for a signal is tried once more: any thread may be the one
+ * that is to take it. */
+static const uint64_t SIGNAL_NS = 20000000;
 
 /* An allocation request, worked out once. */
 struct request {
@@ -149,6 +154,24 @@ static uint64_t last_begun(uint64_t seen)
     return sgc_concurrent_enabled() ? sgc_cycles_finished() + marking : seen;
 }
 
+static void let_signal_come(void *unused)
+{
+    (void)unused;
+    sgc_sleep_ns(SIGNAL_NS);
+}
+
+/* A signal that is to end the program, but is handled or left pending, costs one try. */
+static bool collect_for_memory(struct sgc_mutator *self, const struct request *r)
+{
+    enum sgc_collect_result result = collect(self, SGC_REASON_LIMIT, NULL, r->from);
+
+    if (result == SGC_COLLECT_INTERRUPTED) {
+        sgc_world_sleep(self, let_signal_come, NULL);
+        result = collect(self, SGC_REASON_LIMIT, NULL, r->from);
+    }
+    return result == SGC_COLLECTED;
+}
+
 /* Memory has run out: collections may help, unless the last ones did not.  A try is a cycle that
  * has begun since the request failed, so after `begun` cycles.  If another thread has made one, the
  * request is tried again first: one more so soon would free nothing, and count as useless.  A cycle
@@ -162,7 +185,7 @@ static void *collect_and_try(struct sgc_mutator *self, const struct request *r, 
 
     for (size_t tries = 0; object == NULL && !last && (freed || try_again(tries, r->bytes));) {
         if (sgc_cycles_finished() <= begun)
-            last = !sgc_pacing_limit_pays() || collect(self, SGC_REASON_LIMIT, NULL, r->from) != SGC_COLLECTED;
+            last = !sgc_pacing_limit_pays() || !collect_for_memory(self, r);
         freed = free_waiting(self, r->entry) && tries < OVERTAKEN_MAX;
         last = last && !freed;
         if (sgc_cycles_finished() > begun) {

@@ -31,14 +31,20 @@ static uint32_t wanted_markers(void)
     return (uint32_t)(sgc_options.torture > 0 ? max : sgc_pacing_markers(max));
 }
 
+/* Has memory run out, and did a signal come?  Then the caller tries once more. */
+static bool is_tried_again(enum sgc_reason reason)
+{
+    return reason == SGC_REASON_LIMIT && sgc_cycle.interrupted;
+}
+
 /* Allocation would try again at once.  When a request of the program is given up, what is allocated
  * calls for a cycle as before; and so if a thread has disabled collections meanwhile, which will
  * enable them. */
 static bool given_up(enum sgc_reason reason, bool can_stop)
 {
     sgc_assert((unsigned)reason < SGC_REASONS);
-    if (reason != SGC_REASON_EXPLICIT && !sgc_collect_disabled())
-        sgc_pacing_given_up(can_stop);
+    if (reason != SGC_REASON_EXPLICIT && !is_tried_again(reason) && !sgc_collect_disabled())
+        sgc_pacing_given_up(can_stop || sgc_cycle.interrupted);
     return false;
 }
 
@@ -112,7 +118,7 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
                                          uintptr_t from)
 {
     uint64_t before = sgc_cycles_finished();
-    bool done;
+    bool done, again;
 
     sgc_assert(sgc_mutator_mine(self) && (unsigned)reason < SGC_REASONS);
     if (sgc_cycle_disabled())
@@ -128,13 +134,15 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
         sgc_gc_lock_release();
         return SGC_COLLECTED;
     }
+    sgc_cycle.interrupted = false;
     done = collect(self, reason, stop, from);
+    again = !done && is_tried_again(reason);
     if (done)
         sgc_service_start_if_worth_it();
     sgc_gc_lock_release();
     if (done)
         sgc_service_wake(false);
-    return done ? SGC_COLLECTED : SGC_COLLECT_GIVEN_UP;
+    return done ? SGC_COLLECTED : again ? SGC_COLLECT_INTERRUPTED : SGC_COLLECT_GIVEN_UP;
 }
 
 /* ---- threads that help a cycle, or wait for it: they count as stopped meanwhile ---- */

@@ -14,6 +14,8 @@
 enum sgc_collect_result {
     SGC_COLLECTED,              /* by us, or by another thread while we waited for it */
     SGC_COLLECT_GIVEN_UP,       /* the stop function said so, or a thread could not be stopped */
+    SGC_COLLECT_INTERRUPTED,    /* memory has run out, a thread was late, and a signal is to end
+                                   the program: try once more */
     SGC_COLLECT_DISABLED,       /* GC_disable is in force */
     SGC_COLLECT_NESTED,         /* called from within a collection: reported */
 };

@@ -37,8 +37,10 @@ SGC_STATE static bool reported;                 /* a thread whose stacks are unk
 static bool phase_stop(struct sgc_cycle *c)
 {
     sgc_assert(sgc_gc_lock_held() && c->markers > 0);
-    if (!sgc_world_stop(c->self, c->markers, &c->record))
+    if (!sgc_world_stop(c->self, c->markers, &c->record)) {
+        c->interrupted = sgc_world_interrupted();
         return false;
+    }
     c->unknown = sgc_roots_unknown();
     c->stopped = c->unknown == 0 && sgc_a32_load(&sgc_client_dont_gc) == 0;
     if (c->stopped)
@@ -387,7 +389,7 @@ bool sgc_cycle_stop(struct sgc_mutator *self, uint32_t markers, const struct sgc
     struct sgc_cycle *c = &sgc_cycle;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_gc_lock_held() && !sgc_world_stopped());
-    c->stopped = c->complete = false;
+    c->stopped = c->interrupted = c->complete = false;
     c->unknown = 0;
     c->markers = markers;
     c->rows = rows;

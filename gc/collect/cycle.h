@@ -52,6 +52,7 @@ struct sgc_cycle {
     uintptr_t from;                     /* its stack is scanned from here; 0: from where the pause
                                            begins */
     bool stopped;                       /* the world was, and all stacks are known */
+    bool interrupted;                   /* it was not, for a signal that is to end the program */
     bool complete;                      /* the mark was not given up */
     uint32_t stops;                     /* of a concurrent cycle so far */
     uint64_t allowed_ns;                /* for its present stop; UINT64_MAX: as long as it takes */

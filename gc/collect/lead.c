@@ -340,7 +340,7 @@ static void begin(struct sgc_mutator *self, uintptr_t from, void *led)
         if (l->begun)
             sgc_pacing_mark_begins();
         else if (!sgc_cycle_disabled())
-            sgc_pacing_given_up(false);
+            sgc_pacing_given_up(sgc_cycle.interrupted);
     }
     if (!l->begun)
         sgc_lead_over();

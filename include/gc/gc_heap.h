@@ -26,7 +26,8 @@ extern "C" {
 typedef int (GC_CALLBACK *GC_stop_func)(void);
 
 /* Collects the whole heap and returns when the unreachable objects are unallocated.  Nothing happens while
- * collections are disabled, or when the stop function says so. */
+ * collections are disabled, or when the stop function says so; nor if a thread cannot be stopped, which is reported, or is
+ * late while SIGHUP, SIGINT, SIGQUIT or SIGTERM waits to be taken: ask again when it has been. */
 GC_API void GC_CALL GC_gcollect(void);
 
 /* The same, whatever the stop function says, and gives as much memory as possible back to the system at

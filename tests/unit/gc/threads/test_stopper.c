@@ -5,6 +5,7 @@
  */
 #include <signal.h>
 
+#include "gc/config/public_vars.h"
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/white.h"
@@ -270,6 +271,63 @@ static void check_external(void)
     white_join(hearer);
 }
 
+/* ---- memory has run out ------------------------------------------------------------------- */
+
+enum { LIMIT_MB = 32 };
+
+/* Garbage up to the limit, of which nothing is collected meanwhile. */
+static void fill_heap(void)
+{
+    char limit[32];
+
+    snprintf(limit, sizeof limit, "%d", LIMIT_MB << 20);
+    setenv("GC_MAXIMUM_HEAP_SIZE", limit, 1);
+    white_init();
+    sgc_a32_store(&sgc_allocate_settings.manual, 1);
+    sgc_a32_store(&sgc_client_dont_gc, 1);
+    while (sgc_allocate_slow_or_null(WHITE_BYTES, WHITE_KIND, SGC_GRANULE) != NULL)
+        continue;
+    sgc_a32_store(&sgc_client_dont_gc, 0);
+    scrub_stack();
+}
+
+/* 0: there is an object, though another thread takes its time to stop. */
+static int allocate_beside_deaf(int *signal_to_come)
+{
+    pthread_t deaf = start_ready(be_deaf), hearer = start_aside(hear_later, NULL);
+    bool found;
+
+    if (signal_to_come != NULL)
+        start_aside(send_later, signal_to_come);
+    found = sgc_allocate_slow_or_null(WHITE_BYTES, WHITE_KIND, SGC_GRANULE) != NULL;
+    end_ready(deaf);
+    white_join(hearer);
+    return found ? 0 : 1;
+}
+
+static int allocate_when_handled(void)
+{
+    static int interrupt = SIGINT;
+    int result;
+
+    fill_heap();
+    signal(SIGINT, on_signal);
+    result = allocate_beside_deaf(&interrupt);
+    return result != 0 ? result : sgc_a32_load(&handled) == 1 ? 0 : 2;
+}
+
+static int allocate_when_left_pending(void)
+{
+    sigset_t terminate;
+
+    fill_heap();
+    sigemptyset(&terminate);
+    sigaddset(&terminate, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &terminate, NULL);
+    raise(SIGTERM);
+    return allocate_beside_deaf(NULL);
+}
+
 /* ---- the collector's own signal, in the program's hands -------------------------------------------------- */
 
 static void live_on(TEST_UNUSED void *unused)
@@ -338,6 +396,8 @@ int main(void)
     check_ends(SIGINT, collect_with_deaf, "a collection waits for a thread that blocks all signals");
     check_ends(SIGTERM, collect_with_full_queue, "a collection waits for room in the queue of signals");
     check_own_signal();
+    child_ok(allocate_when_handled, "memory is not refused because a signal comes that the program handles");
+    child_ok(allocate_when_left_pending, "nor because one is left pending");
     child_ok(wait_for_room, "a full queue is waited for");
     child_ok(wait_in_vain, "not for ever, and that is explained once");
     child_ok(lose_nothing, "a system that refuses to send the signal keeps collections away, and costs no object");
