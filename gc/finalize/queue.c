@@ -124,15 +124,17 @@ static bool take(struct sgc_mutator *self, struct sgc_record *copy)
     return r != NULL;
 }
 
+/* `finalizing` stays the outermost finalizer's place: one that it has asked for may jump back to
+ * it. */
 int sgc_finalizers_run(struct sgc_mutator *self)
 {
-    uintptr_t outer = self->finalizing;
+    uintptr_t outer = sgc_finalizer_running(self, sgc_stack_pointer()) ? self->finalizing : 0;
     struct sgc_record r;
     int count = 0;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     while (sgc_finalizers_waiting() && take(self, &r)) {
-        self->finalizing = sgc_stack_pointer();
+        self->finalizing = outer != 0 ? outer : sgc_stack_pointer();
         r.fn((void *)r.object, r.data);
         self->finalizing = outer;
         count++;

@@ -58,8 +58,8 @@ struct sgc_mutator {
                                            none */
     struct sgc_node_pool nodes;         /* for what the thread registers; stays for the next
                                            thread */
-    uintptr_t finalizing;               /* where it stood when it called a finalizer, or the
-                                           notifier; 0: none runs */
+    uintptr_t finalizing;               /* where it stood when it called the outermost finalizer, or
+                                           the notifier; 0: none runs */
     uintptr_t disclaiming;              /* the same for disclaim procedures; of their last caller,
                                            if that is the thread */
     size_t owed;                        /* bytes allocated, or about to be, that it has not helped

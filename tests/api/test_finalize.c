@@ -313,6 +313,31 @@ static void check_jumps(void)
     tap_ok(jumps == COUNT && ran(0, COUNT), "a finalizer may leave by longjmp; the others run later (%d)", jumps);
 }
 
+static int unasked;
+
+/* The first asks for others, the second of all jumps back to it. */
+static void nest(FINALIZER_ARGUMENTS)
+{
+    note(object, data);
+    if (events == 2)
+        longjmp(out, 1);
+    if (events != 1)
+        return;
+    if (setjmp(out) == 0)
+        GC_invoke_finalizers();
+    GC_set_finalize_on_demand(0);
+    GC_gcollect();
+    unasked = events - 2;
+    GC_set_finalize_on_demand(1);
+}
+
+static void check_nested(void)
+{
+    make_with(nest);
+    collect_and_run();
+    tap_ok(unasked == 0 && ran(0, COUNT), "in one that another has jumped back to none runs unasked (%d)", unasked);
+}
+
 static int inner;
 
 static void busy(FINALIZER_ARGUMENTS)
@@ -517,8 +542,8 @@ int main(void)
     check_old();
     check_chain(GC_register_finalizer, "GC_register_finalizer");
     check_chain(GC_register_finalizer_ignore_self, "GC_register_finalizer_ignore_self");
-    tap_each(check_cycles, check_unreachable, check_data, check_resurrection, check_jumps, check_busy,
-             check_on_demand, check_implicit, check_await, check_all, check_free);
+    tap_each(check_cycles, check_unreachable, check_data, check_resurrection, check_jumps, check_nested,
+             check_busy, check_on_demand, check_implicit, check_await, check_all, check_free);
     api_run(make_pointer_free);
     collect_and_run();
     tap_ok(ran(0, COUNT), "pointer-free and large objects");
