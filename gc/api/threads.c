@@ -13,6 +13,7 @@
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
+#include "gc/finalize/disclaim.h"
 #include "gc/finalize/queue.h"
 #include "gc/api/real_threads.h"
 #include "gc/api/created_threads.h"
@@ -183,25 +184,33 @@ int GC_register_my_thread(const struct GC_stack_base *base)
     return sgc_mutator_register((uintptr_t)base->mem_base) != NULL ? GC_SUCCESS : GC_NO_MEMORY;
 }
 
-/* With the lock nobody would know any more that it is to be released. */
+/* For whose sake the calling thread must stay registered; NULL: nobody's.  With the lock nobody
+ * would know any more that it is to be released. */
+static const char *needed_by(struct sgc_mutator *self, uintptr_t entry)
+{
+    sgc_assert(sgc_mutator_mine(self) && entry != 0);
+    if (sgc_gc_lock_recover(self, entry))
+        return "a callback of a collection, or by a thread that holds the allocation lock";
+    if (sgc_finalizer_running(self, entry))
+        return "a finalizer or an expiry procedure, after which SGC needs the thread";
+    if (sgc_disclaim_running(self, entry))
+        return "a disclaim procedure, after which SGC needs the thread";
+    return NULL;
+}
+
 int GC_unregister_my_thread(void)
 {
     struct sgc_mutator *self = sgc_mutator_self();
+    const char *caller;
 
     if (self == NULL) {
         sgc_warn("GC_unregister_my_thread: thread %d is not registered; nothing is changed. Call it once, on the "
                  "thread that called GC_register_my_thread", sgc_thread_id());
         return GC_NOT_FOUND;
     }
-    if (sgc_gc_lock_recover(self, sgc_callers_stack_pointer())) {
-        sgc_warn(
-            "GC_unregister_my_thread: called by a callback of a collection, or by a thread that holds the allocation lock; "
-            "nothing is changed. Call it afterwards");
-        return GC_UNIMPLEMENTED;
-    }
-    if (sgc_finalizer_running(self, sgc_callers_stack_pointer())) {
-        sgc_warn("GC_unregister_my_thread: called by a finalizer or an expiry procedure, after which SGC needs the thread; "
-                 "nothing is changed. Call it afterwards");
+    caller = needed_by(self, sgc_callers_stack_pointer());
+    if (caller != NULL) {
+        sgc_warn("GC_unregister_my_thread: called by %s; nothing is changed. Call it afterwards", caller);
         return GC_UNIMPLEMENTED;
     }
     sgc_start_over();

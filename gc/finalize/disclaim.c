@@ -184,7 +184,7 @@ static void close_gate(struct sgc_mutator *self, struct sgc_gc_lock_hold *hold)
 /* ---- asking ---- */
 
 /* With `busy` the thread has left a procedure, or runs one. */
-static bool runs_one(const struct sgc_mutator *self, uintptr_t entry)
+bool sgc_disclaim_running(const struct sgc_mutator *self, uintptr_t entry)
 {
     return sgc_a32_load_acq(&all.busy) == self->cache.id && !sgc_mutator_left(self, self->disclaiming, entry);
 }
@@ -291,7 +291,7 @@ bool sgc_disclaim_run(struct sgc_mutator *self, size_t max, uintptr_t entry)
     struct sgc_gc_lock_hold hold;
     uint32_t offered = SGC_NO_PAGE;
 
-    if (self == NULL || sgc_gc_lock_held() || sgc_a32_load(&sgc_disclaim_due) == 0 || runs_one(self, entry))
+    if (self == NULL || sgc_gc_lock_held() || sgc_a32_load(&sgc_disclaim_due) == 0 || sgc_disclaim_running(self, entry))
         return false;
     close_gate(self, &hold);
     if (begin(self, now)) {

@@ -65,6 +65,9 @@ void sgc_disclaim_mark(struct sgc_team *team);
  * `entry`: as for sgc_finalizers_poll.  On a mutator, outside sections. */
 bool sgc_disclaim_run(struct sgc_mutator *self, size_t max, uintptr_t entry);
 
+/* Is the calling thread within a procedure?  `entry` as above.  Outside sections. */
+bool sgc_disclaim_running(const struct sgc_mutator *self, uintptr_t entry);
+
 /* The program frees the object: nobody is to be asked about it. */
 void sgc_disclaim_forget(struct sgc_mutator *self, uintptr_t object, uint32_t kind);
 

@@ -43,8 +43,8 @@ GC_API void GC_CALL GC_allow_register_threads(void);
 GC_API int GC_CALL GC_register_my_thread(const struct GC_stack_base *base) GC_ATTR_NONNULL(1);
 
 /* Undoes that, before the thread ends; it must not use the heap afterwards.  GC_SUCCESS.  A call by a thread
- * that is not registered is reported and returns GC_NOT_FOUND, one with the allocation lock held GC_UNIMPLEMENTED: nothing
- * is changed then.  [unregistered] */
+ * that is not registered is reported and returns GC_NOT_FOUND; one with the allocation lock held, or within a finalizer, an
+ * expiry procedure or a disclaim procedure, GC_UNIMPLEMENTED.  Nothing is changed then.  [unregistered] */
 GC_API int GC_CALL GC_unregister_my_thread(void);
 
 /* Nonzero if the caller is a registered thread.  [unregistered, callback] */

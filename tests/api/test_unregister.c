@@ -5,6 +5,7 @@
  */
 #include "api.h"
 
+#include <gc/gc_disclaim.h>
 #include <gc/javaxfc.h>
 
 #include <stdatomic.h>
@@ -212,6 +213,26 @@ static void unregisters_in_finalizers(void)
     API_CHILD(finalized >= OBJECTS && GC_unregister_my_thread() == GC_SUCCESS);
 }
 
+static int asked;
+
+static int unregister_when_asked(TEST_UNUSED void *object)
+{
+    asked++;
+    API_CHILD(GC_unregister_my_thread() == GC_UNIMPLEMENTED && GC_thread_is_registered());
+    return 0;
+}
+
+static void unregisters_in_procedures(void)
+{
+    int kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+
+    GC_register_disclaim_proc(kind, unregister_when_asked, 0);
+    for (int i = 0; i < 2 * OBJECTS; i++)
+        GC_generic_malloc(16, kind);
+    GC_gcollect();
+    API_CHILD(asked >= OBJECTS && GC_unregister_my_thread() == GC_SUCCESS);
+}
+
 int main(void)
 {
     GC_INIT();
@@ -219,5 +240,6 @@ int main(void)
     tap_each(check_suspended, check_bouncing, check_detached, check_result);
     api_check_started(unregisters_in_finalizers, "called by a finalizer or an expiry procedure",
                       "a finalizer keeps its thread registered");
+    api_check_started(unregisters_in_procedures, "called by a disclaim procedure", "so does a disclaim procedure");
     return tap_done();
 }
