@@ -112,6 +112,8 @@ void *GC_finalized_malloc(size_t size, const struct GC_finalizer_closure *closur
     if (object == NULL)
         return sgc_out_of_memory(size);
     sgc_assert(kind == 0 || closure->proc != NULL);
+    if (kind == 0)
+        sgc_mark_displacement(sizeof *object);  /* make_kind does so for the others */
     object[0] = kind != 0 ? closure : NULL;
     return (void *)(uintptr_t)(object + 1);
 }

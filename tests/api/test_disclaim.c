@@ -481,6 +481,27 @@ static void no_closure(void)
     API_CHILD(allocate(20, NULL) != NULL);
 }
 
+static GC_hidden_pointer base;
+static void *volatile kept;
+
+static void make_kept(void)
+{
+    void *(*volatile allocate)(size_t, const struct GC_finalizer_closure *) = GC_finalized_malloc;    /* not "nonnull" */
+
+    kept = allocate(64, NULL);
+    base = GC_HIDE_POINTER(GC_base(kept));
+    GC_general_register_disappearing_link((void **)&base, GC_base(kept));
+}
+
+static void kept_exactly(void)
+{
+    GC_set_all_interior_pointers(0);
+    GC_INIT();
+    api_run(make_kept);
+    api_collect();
+    API_CHILD(base != 0);
+}
+
 static void not_begun(void)
 {
     make_finalized();
@@ -494,6 +515,7 @@ static void bad_input(void)
     api_check_started_of(GC_register_disclaim_proc(1, note, 0), "kind 1 is not one", "a built-in kind");
     api_check_started_of(GC_register_disclaim_proc(-1, note, 0), "kind -1 is not one", "a negative kind");
     api_check_started(no_closure, "there is no closure", "no closure");
+    api_check_child(kept_exactly, "there is no closure", "without interior pointers, what is returned keeps the object, too");
     api_check_started(not_begun, "called before GC_init_finalized_malloc", "without GC_init_finalized_malloc");
 }
 
