@@ -72,9 +72,7 @@ static enum sgc_registered try_again(const char *function, struct sgc_mutator *s
                                      const struct sgc_finalizer *f, struct sgc_finalizer *old)
 {
     sgc_assert(sgc_finalizer_ok(f) && sgc_heap_contains((uintptr_t)object));
-    if (self == NULL || !memory_made(function, object))
-        return SGC_REGISTERED_NOT;
-    return sgc_finalizer_set(self, untagged(object), f, old);
+    return memory_made(function, object) ? sgc_finalizer_set(self, untagged(object), f, old) : SGC_REGISTERED_NOT;
 }
 
 /* Those registered in the hook that pushes roots, until the pause is over: for what the hook has
@@ -144,8 +142,11 @@ static void register_finalizer(const char *function, void *object, const struct 
         register_later(function, self, object, f, old_fn, old_data);
         return;
     }
-    if (self != NULL && sgc_heap_contains((uintptr_t)object) && !sgc_finding_leaks())
+    if (sgc_heap_contains((uintptr_t)object) && !sgc_finding_leaks()) {
+        if (self == NULL)
+            return;
         result = sgc_finalizer_set(self, untagged(object), f, &old);
+    }
     if (__builtin_expect(result > SGC_REGISTERED_AGAIN, 0)) {
         if (result == SGC_REGISTERED_NOT)
             result = try_again(function, self, object, f, &old);

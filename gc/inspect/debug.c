@@ -292,10 +292,16 @@ static struct closure *make_closure(GC_finalization_proc fn, void *data)
     return closure;
 }
 
+/* Its address stands for "not answered": nothing could be registered. */
+static void unanswered(void *base, void *data)
+{
+    (void)base, (void)data;
+}
+
 static void register_by(register_fn plain, void *object, GC_finalization_proc fn, void *data,
                         GC_finalization_proc *old_fn, void **old_data)
 {
-    GC_finalization_proc was_fn = NULL;
+    GC_finalization_proc was_fn = unanswered;
     struct closure *closure = NULL;
     void *was_data = NULL;
 
@@ -307,7 +313,8 @@ static void register_by(register_fn plain, void *object, GC_finalization_proc fn
         return;
     sgc_assert((fn == NULL) == (closure == NULL));
     plain(sgc_debug_header_of(object), fn != NULL ? call : NULL, closure, &was_fn, &was_data);
-    answer(was_fn, was_data, old_fn, old_data);
+    if (was_fn != unanswered)
+        answer(was_fn, was_data, old_fn, old_data);
     GC_reachable_here(closure);
 }
 

@@ -10,6 +10,7 @@
 #define GC_ATTR_DEPRECATED              /* the old variables are tested, too */
 #include "api.h"
 
+#include <sys/resource.h>
 #include <wchar.h>
 
 static char said[65536];
@@ -418,6 +419,26 @@ static void without_interior_pointers(void)
     API_CHILD(GC_base(p) != NULL);
 }
 
+enum { TRIES = 20000 };
+
+/* The heap has room for objects and closures, but there is none for what is remembered. */
+static void finalizers_without_memory(void)
+{
+    struct rlimit limit = { 0, 0 };
+    GC_finalization_proc fn = NULL;
+    void *was = NULL;
+
+    GC_INIT();
+    GC_disable();
+    GC_expand_hp((size_t)64 << 20);
+    API_CHILD(setrlimit(RLIMIT_AS, &limit) == 0);
+    for (int i = 0; i < TRIES && fn == NULL; i++) {
+        fn = api_ignore, was = said;
+        GC_REGISTER_FINALIZER(GC_MALLOC(200), api_ignore, NULL, &fn, &was);
+    }
+    API_CHILD(fn == api_ignore && was == said);
+}
+
 int main(void)
 {
     static const char fatal[] = "1 objects were leaked";
@@ -430,6 +451,7 @@ int main(void)
            "GC_ABORT_ON_LEAK ends the program");
     api_check_child(delayed_free, NULL, "GC_FINDLEAK_DELAY_FREE: writes to freed objects are reported");
     api_check_child(without_interior_pointers, NULL, "without interior pointers the header is no obstacle");
+    api_check_child(finalizers_without_memory, "GC_register_finalizer(", "without memory no old finalizer is answered");
     GC_INIT();
     tap_each(check_shape, check_kinds, check_strings, check_realloc, check_guards, check_addresses, check_dead,
              check_store, check_finalizers, check_memory);
