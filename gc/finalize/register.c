@@ -152,7 +152,8 @@ enum sgc_registered sgc_finalizer_set(struct sgc_mutator *self, uintptr_t object
     return slowly ? set_slowly(self, object, f, old) : result;
 }
 
-/* A record that is exchanged meanwhile may have other contents by then, and is not taken. */
+/* A record that is exchanged meanwhile may have other contents by then, and is not taken.  If it
+ * has come back meanwhile, with another finalizer of the object, that one is lost. */
 void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finalizer_fn fn)
 {
     struct sgc_finalizer old = { .fn = NULL };
@@ -166,7 +167,7 @@ void *sgc_finalizer_take(struct sgc_mutator *self, uintptr_t object, sgc_finaliz
     if (value != 0 && sgc_record_of(value)->fn == fn && sgc_aw_cas(unit, value, 0))
         take_over(self, value, &old);
     sgc_section_leave(sgc_section_of(self));
-    return old.fn != NULL ? old.data : NULL;
+    return old.fn == fn ? old.data : NULL;
 }
 
 /* ---- targets ---- */
