@@ -54,7 +54,7 @@ static void visit_strong(void *arg, struct sgc_tree_chunk *block, uintptr_t obje
     const struct visitor *visitor = arg;
 
     (void)block;
-    if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
+    if ((sgc_aw_load(unit) & SGC_TOGGLE_STRONG) != 0)
         visitor->fn(visitor->arg, object);
 }
 

@@ -399,6 +399,8 @@ enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, b
     struct sgc_object o;
 
     sgc_assert(sgc_mutator_mine(self));
+    if (!sgc_registrable(object))
+        return SGC_REGISTERED_NO_OBJECT;
     if (!ready(self, &all->toggles, object))
         return SGC_REGISTERED_NOT;
     sgc_section_enter(sgc_section_of(self));

@@ -63,7 +63,9 @@ struct sgc_record {
 
 _Static_assert(sizeof(struct sgc_record) == SGC_RECORD_BYTES, "a record is a node");
 
-enum { SGC_TOGGLE_WEAK = 1, SGC_TOGGLE_STRONG = 2 };
+/* Bits of a toggle reference's unit.  The last one comes when the program is asked about it, and
+ * goes with the answer, or before if the object is freed or added again meanwhile. */
+enum { SGC_TOGGLE_WEAK = 1, SGC_TOGGLE_STRONG = 2, SGC_TOGGLE_ASKED = 4 };
 
 enum sgc_link { SGC_LINK_SHORT, SGC_LINK_LONG, SGC_LINKS };
 

@@ -59,9 +59,9 @@ static void drop_if_dead(void *marker, struct sgc_tree_chunk *block, uintptr_t o
 
 static void mark_if_strong(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    sgc_assert(sgc_aw_load(unit) <= SGC_TOGGLE_STRONG && sgc_registrable(object));
+    sgc_assert(sgc_aw_load(unit) < 2 * SGC_TOGGLE_ASKED && sgc_registrable(object));
     (void)block;
-    if (sgc_aw_load(unit) == SGC_TOGGLE_STRONG)
+    if ((sgc_aw_load(unit) & SGC_TOGGLE_STRONG) != 0)
         sgc_mark_address(marker, object);
 }
 
@@ -257,13 +257,16 @@ static bool uses(uint32_t bit)
     return (sgc_a32_load(&all->used) & bit) != 0;
 }
 
+/* The answer counts if the bit is still there.  It is there before, too, if the program has left
+ * its function by a jump. */
 static void ask_about(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
-    uintptr_t value = sgc_aw_load(unit);
+    uintptr_t value = sgc_aw_load(unit), asked = value | SGC_TOGGLE_ASKED;
 
     (void)block;
-    sgc_assert(value <= SGC_TOGGLE_STRONG && sgc_registrable(object));
-    sgc_aw_cas(unit, value, (*(const sgc_toggle_fn *)arg)((void *)object, value));  /* unless it was freed meanwhile */
+    sgc_assert(asked < 2 * SGC_TOGGLE_ASKED && sgc_registrable(object));
+    if (value != 0 && sgc_aw_cas(unit, value, asked))
+        sgc_aw_cas(unit, asked, (*(const sgc_toggle_fn *)arg)((void *)object, value & ~(uintptr_t)SGC_TOGGLE_ASKED));
 }
 
 /* Each is what the answer says from now on.  World running, GC lock held, so that nobody takes

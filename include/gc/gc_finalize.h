@@ -196,8 +196,9 @@ GC_API void GC_CALL GC_set_toggleref_func(GC_toggleref_func hook);
 GC_API GC_toggleref_func GC_CALL GC_get_toggleref_func(void);
 
 /* Adds an object, until that function drops it or it is collected: it stays added if it waits for its finalizer, which may
- * bring it back.  GC_SUCCESS, also, and without effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a
- * message, for what is not an object's first address. */
+ * bring it back.  One that is added while the function is asked about it stays as it was added, whatever the answer.
+ * GC_SUCCESS, also, and without effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a message, for what is
+ * not an object's first address. */
 GC_API int GC_CALL GC_toggleref_add(void *object, int is_strong) GC_ATTR_NONNULL(1);
 
 #ifdef __cplusplus

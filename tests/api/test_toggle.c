@@ -62,6 +62,7 @@ static void bad_object(void)
 {
     GC_set_toggleref_func(toggle);
     API_CHILD(GC_toggleref_add(&wrong, 1) == GC_NOT_FOUND);
+    API_CHILD(GC_toggleref_add((void *)((GC_word)1 << 60), 1) == GC_NOT_FOUND);      /* where no memory is */
 }
 
 static void bad_answer(void)

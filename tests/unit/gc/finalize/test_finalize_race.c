@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 
 #include "gc/finalize/register.h"
+#include "gc/finalize/rounds.h"
+#include "gc/threads/gc_lock.h"
 #include "platform/section/section.h"
 
 enum { THREADS = 4, MILLISECONDS = 1500, KEPT = 64 };
@@ -162,14 +164,46 @@ static void check_freed(void)
     next = NULL;
 }
 
+/* ---- a toggle reference that is added while the program is asked about it ---- */
+
+static uintptr_t add_and_drop(void *object, uintptr_t now)
+{
+    sgc_toggle_add(sgc_mutator_self(), (uintptr_t)object, now == SGC_TOGGLE_STRONG);
+    return 0;
+}
+
+static uintptr_t drop(TEST_UNUSED void *object, TEST_UNUSED uintptr_t now)
+{
+    return 0;
+}
+
+static size_t toggles_after(sgc_toggle_fn ask)
+{
+    bool closed = sgc_gc_lock_enter(sgc_mutator_self());
+    struct sgc_finalization_counts counts;
+
+    sgc_finalization_before(ask);
+    sgc_gc_lock_leave(closed);
+    sgc_finalization_count(&counts);
+    return counts.toggles;
+}
+
+static void check_added_meanwhile(void)
+{
+    sgc_toggle_add(sgc_mutator_self(), (uintptr_t)make(), true);
+    tap_ok(toggles_after(add_and_drop) == 1 && toggles_after(drop) == 0,
+           "a toggle reference that is added while it is dropped stays");
+}
+
 int main(void)
 {
     pthread_t thread[THREADS];
     struct sgc_finalization_counts counts;
 
-    tap_plan(6);
+    tap_plan(7);
     GC_INIT();
     check_freed();
+    check_added_meanwhile();
     for (int i = 0; i < THREADS; i++)
         if (GC_pthread_create(&thread[i], NULL, worker, NULL) != 0)
             tap_bail("no thread");
