@@ -3,6 +3,7 @@
  * which thread. */
 #include "shortterm/start.h"
 
+#include "gc/finalize/queue.h"
 #include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
 #include "shortterm/clocks.h"
@@ -278,8 +279,10 @@ static void forget_finalizer(struct sgc_mutator *self, uintptr_t object)
 {
     struct sgc_finalizer none = { .fn = NULL }, old;
 
-    if (sgc_finalization_used())
+    if (sgc_finalization_used()) {
         sgc_finalizer_set(self, object, &none, &old);
+        sgc_queue_object_freed(self, object);
+    }
 }
 
 static bool keeps(struct sgc_mutator *self, uintptr_t object, bool freed)

@@ -206,16 +206,16 @@ int GC_invoke_finalizers(void)
     return self != NULL ? sgc_finalizers_run(self) : 0;
 }
 
+/* Do any wait then?  Also those that a collection has found, and puts into the queue while it holds
+ * the GC lock. */
 static bool enqueue_all(struct sgc_mutator *self)
 {
-    bool any;
-
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    if (sgc_tree_empty(&sgc_finalization.finalizers) || !sgc_external_stop(self))
+    if (!sgc_finalization_used() || !sgc_external_stop(self))
         return false;
-    any = sgc_finalization_enqueue_all();
+    sgc_finalization_enqueue_all();
     sgc_external_resume(self);
-    return any;
+    return sgc_finalizers_waiting();
 }
 
 void GC_finalize_all(void)

@@ -15,6 +15,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
+#include "gc/finalize/queue.h"
 #include "gc/finalize/register.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/threads/upper.h"
@@ -85,8 +86,10 @@ static bool free_found(struct sgc_mutator *self, const struct sgc_object *o)
     sgc_assert(sgc_heap_contains(o->start));
     if (sgc_upper_keeps(self, o->start, true))
         return true;
-    if (sgc_finalization_used())
+    if (sgc_finalization_used()) {
         sgc_finalization_forget(self, o->start);
+        sgc_queue_object_freed(self, o->start);
+    }
     sgc_disclaim_forget(self, o->start, o->kind);
     if (sgc_free_found(&self->cache, o) != SGC_FREE_DONE)
         return false;

@@ -19,17 +19,16 @@ static void enqueue(void *chain, struct sgc_tree_chunk *block, uintptr_t object,
     sgc_chain_add(chain, r);
 }
 
-bool sgc_finalization_enqueue_all(void)
+void sgc_finalization_enqueue_all(void)
 {
     const struct sgc_tree_visit visit = { .tree = &sgc_finalization.finalizers, .unit = enqueue, .prune = true };
     struct sgc_node_chain chain = { NULL, NULL };
 
     sgc_assert(sgc_stopped_by_self());
+    sgc_queue_drop_freed();
     sgc_tree_walk(&visit, &chain);
-    if (chain.first == NULL)
-        return false;
-    sgc_queue_append(&chain);
-    return true;
+    if (chain.first != NULL)
+        sgc_queue_append(&chain);
 }
 
 /* ---- what is kept alive ---- */

@@ -9,11 +9,18 @@
  * first is in a section, and no stop ends before it has left that.  So a compare-and-swap that
  * succeeds has read the right successor.
  *
+ * An object that the program frees while it waits leaves its record here, and its granule's bit in
+ * the tree `freed`.  A thread that takes the record finds the bit, and calls nobody.  Each stop
+ * takes such records out, and the bits away, before it puts others here, which may be of objects
+ * that lie there by then.
+ *
  *   what        written by                                         read by          ordering
  *   first       who takes: CAS; the collecting thread              everybody        acquire-release
  *   last        the GC lock's holder                               same             the GC lock.  Means something while
  *                                                                                   `first` is not 0
  *   news        the GC lock's holder: 1; who tells the program: 0     same             acquire-release RMW
+ *   freed       the thread that frees: a bit; the collecting       who takes        the program's, which frees first;
+ *               thread: 0                                                           stopping the world
  *   next        who has the record                                 also who has     relaxed; what was read too late is
  *                                                                  lost it          not used
  */
@@ -23,13 +30,16 @@
 #include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
 
+enum { FREED_LOG = SGC_GRANULE_LOG + 6 };     /* a unit has the bits of 64 granules */
+
 struct queue {
     sgc_aw_t first;
     struct sgc_node *last;
     sgc_a32_t news;
+    struct sgc_tree freed;      /* since the last stop */
 };
 
-SGC_STATE static struct queue queue;
+SGC_STATE static struct queue queue = { .freed = SGC_TREE_INIT(FREED_LOG) };
 SGC_STATE sgc_a32_t sgc_finalizers_due;
 
 bool sgc_finalizers_waiting(void)
@@ -89,6 +99,64 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
     }
 }
 
+/* ---- objects that are freed while they wait ---- */
+
+static uintptr_t freed_bit(uintptr_t object)
+{
+    return (uintptr_t)1 << (object >> SGC_GRANULE_LOG) % 64;
+}
+
+/* In a section, or with the world stopped. */
+static bool is_freed(const struct sgc_record *r)
+{
+    sgc_assert(sgc_record_ok(r));
+    return !sgc_tree_empty(&queue.freed) && (sgc_tree_value(&queue.freed, r->object) & freed_bit(r->object)) != 0;
+}
+
+/* Where the program sees objects before they are put here, none need wait yet.  Without memory for
+ * the bit, the finalizer is called. */
+void sgc_queue_object_freed(struct sgc_mutator *self, uintptr_t object)
+{
+    struct sgc_section *section = sgc_section_of(self);
+
+    sgc_assert(sgc_mutator_mine(self) && sgc_registrable(object));
+    if (!sgc_finalizers_waiting() && sgc_aw_load(&sgc_finalization.await) == 0)
+        return;
+    if (!sgc_nodes_reserve(&self->nodes, section) || !sgc_tree_reach(&queue.freed, object))
+        return;
+    sgc_section_enter(section);
+    sgc_aw_or(sgc_tree_entry(&queue.freed, &self->nodes, object).unit, freed_bit(object));
+    sgc_section_leave(section);
+}
+
+static void take_bits_away(void *arg, struct sgc_tree_chunk *block, uintptr_t address, sgc_aw_t *unit)
+{
+    (void)arg, (void)block, (void)address;
+    sgc_aw_store(unit, 0);
+}
+
+void sgc_queue_drop_freed(void)
+{
+    static const struct sgc_tree_visit visit = { .tree = &queue.freed, .unit = take_bits_away, .prune = true };
+    struct sgc_record *r = (struct sgc_record *)sgc_aw_load_acq(&queue.first), *next;
+    struct sgc_node_chain others = { NULL, NULL };
+
+    sgc_assert(sgc_stopped_by_self());
+    if (sgc_tree_empty(&queue.freed))
+        return;
+    for (; r != NULL; r = next) {
+        next = (struct sgc_record *)sgc_aw_load(&r->next);
+        if (is_freed(r))
+            sgc_node_share(SGC_NODE_RECORD, r);
+        else
+            sgc_chain_add(&others, r);
+    }
+    sgc_aw_store_rel(&queue.first, (uintptr_t)others.first);
+    queue.last = others.last;
+    sgc_tree_walk(&visit, NULL);
+    sgc_assert(sgc_tree_empty(&queue.freed));
+}
+
 /* ---- from the queue: any mutator ---- */
 
 /* In a section. */
@@ -106,7 +174,7 @@ static struct sgc_record *take_first(void)
 }
 
 /* Copies it, so that the record is free before the program's code runs; from here on the copy keeps
- * object and data. */
+ * object and data.  Without a function: the object has been freed. */
 static bool take(struct sgc_mutator *self, struct sgc_record *copy)
 {
     struct sgc_record *r;
@@ -116,7 +184,7 @@ static bool take(struct sgc_mutator *self, struct sgc_record *copy)
     r = take_first();
     if (r != NULL) {
         copy->object = r->object;
-        copy->fn = r->fn;
+        copy->fn = is_freed(r) ? NULL : r->fn;
         copy->data = r->data;
         sgc_node_give(&self->nodes, SGC_NODE_RECORD, r);
     }
@@ -134,6 +202,8 @@ int sgc_finalizers_run(struct sgc_mutator *self)
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     while (sgc_finalizers_waiting() && take(self, &r)) {
+        if (r.fn == NULL)
+            continue;
         self->finalizing = outer != 0 ? outer : sgc_stack_pointer();
         r.fn((void *)r.object, r.data);
         self->finalizing = outer;

@@ -33,7 +33,15 @@ static inline void sgc_finalizers_poll(struct sgc_mutator *self, uintptr_t entry
         sgc_finalizers_poll_slowly(self, entry);
 }
 
+/* The program is about to free the object, for which nothing is registered any more: if it waits,
+ * its finalizer is not called.  Outside sections. */
+void sgc_queue_object_freed(struct sgc_mutator *self, uintptr_t object);
+
 /* ---- the collector's side ---- */
+
+/* Takes out the objects that were freed while they waited.  World stopped, before anything is put
+ * here. */
+void sgc_queue_drop_freed(void);
 
 /* Adds a chain of records, last->next == 0.  World stopped. */
 void sgc_queue_append(const struct sgc_node_chain *chain);

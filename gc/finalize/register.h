@@ -31,8 +31,9 @@
  *              1, in the section that ends
  *              its generation; the
  *              collecting thread: 0
- *   await      the client's setter, with the   the collecting    release / acquire
- *              GC lock                         thread
+ *   await      the client's setter, with the   the collecting    release / acquire; relaxed for the
+ *              GC lock                         thread; a thread  latter: the program frees what it
+ *                                              that frees        has been shown
  */
 #ifndef SGC_GC_FINALIZE_REGISTER_H
 #define SGC_GC_FINALIZE_REGISTER_H
@@ -206,8 +207,8 @@ static inline uintptr_t sgc_link_generation(uintptr_t value)
 
 /* ---- everything that is registered (gc/finalize/enumerate.c): world stopped ---- */
 
-/* Moves every registered finalizer to the queue; false if none was. */
-bool sgc_finalization_enqueue_all(void);
+/* Moves every registered finalizer to the queue. */
+void sgc_finalization_enqueue_all(void);
 
 /* Hands each address that the tables keep alive to fn: what waits for its finalizer, data of
  * finalizers, strong toggle references.  For one visitor at a time. */

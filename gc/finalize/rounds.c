@@ -306,6 +306,7 @@ void sgc_finalization_roots(struct sgc_marker *marker)
     sgc_assert(sgc_stopped_by_self());
     if (!sgc_finalization_used())
         return;
+    sgc_queue_drop_freed();
     sgc_queue_visit(mark, marker);
     if (!sgc_tree_empty(&all->toggles))
         sgc_tree_walk(&visit_strong, marker);

@@ -17,7 +17,7 @@
  * in any order.  A finalizer may do what any code may: allocate, collect, register, keep its object, leave by longjmp or
  * a C++ exception (the others then run later).  While a thread runs one, others start on it only if it asks.
  *
- * An object that is freed explicitly loses what was registered for it, and links inside it are forgotten.
+ * An object that is freed explicitly loses what was registered for it, also if it is queued; links inside it are forgotten.
  *
  * While leaks are looked for (GC_set_find_leak) finalizers and links are not registered.
  */
@@ -125,8 +125,8 @@ GC_API int GC_CALL GC_invoke_finalizers(void);
  * For the end of a program: finalizers must bear objects that have been finalized already. */
 GC_API void GC_CALL GC_finalize_all(void);
 
-/* Called for each object as it is queued, by the collecting thread with the allocation lock held.  NULL: none.
- * Setter and getter take the lock. */
+/* Called for each object that a collection queues, not for what GC_finalize_all does, by the collecting thread with the
+ * allocation lock held.  NULL: none.  Setter and getter take the lock. */
 typedef void (GC_CALLBACK *GC_await_finalize_proc)(void *object);
 GC_API void GC_CALL GC_set_await_finalize_proc(GC_await_finalize_proc hook);
 GC_API GC_await_finalize_proc GC_CALL GC_get_await_finalize_proc(void);
