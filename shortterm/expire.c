@@ -7,6 +7,7 @@
 #include "alloc/free.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
+#include "gc/finalize/queue.h"
 #include "gc/finalize/register.h"
 #include "platform/section/brief.h"
 #include "shortterm/dates/counts.h"
@@ -82,10 +83,11 @@ static void take_some(struct sgc_dates *d, size_t max, struct batch *b)
 
 /* ---- objects that have expired ---- */
 
-/* Does the tracer have to see that the object is dead? */
+/* Does the tracer have to see that the object is dead?  Nobody knows whether an object waits for
+ * its finalizer. */
 static bool is_tracers(const struct sgc_object *o)
 {
-    if (sgc_finalization_used() && sgc_finalization_knows(sgc_mutator_self(), o->start))
+    if (sgc_finalization_used() && (sgc_finalizers_waiting_early() || sgc_finalization_knows(sgc_mutator_self(), o->start)))
         return true;
     return sgc_disclaim_asks(o->kind);
 }

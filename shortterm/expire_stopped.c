@@ -9,6 +9,7 @@
 #include "alloc/whole_heap.h"
 #include "gc/api/guards.h"
 #include "gc/finalize/disclaim.h"
+#include "gc/finalize/queue.h"
 #include "gc/finalize/register.h"
 #include "gc/pacing/pacing.h"
 #include "shortterm/dates/counts.h"
@@ -19,10 +20,11 @@
 /* ---- taking off ---- */
 
 /* An object with a finalizer, a link, a toggle reference or a disclaim procedure is left to the
- * tracer. */
+ * tracer, as is any that may wait for its finalizer. */
 static bool may_free(const struct sgc_object *o)
 {
-    bool is_tracers = (sgc_finalization_used() && sgc_finalization_has(o->start)) || sgc_disclaim_asks(o->kind);
+    bool is_known = sgc_finalization_used() && (sgc_finalizers_waiting_early() || sgc_finalization_has(o->start));
+    bool is_tracers = is_known || sgc_disclaim_asks(o->kind);
 
     if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID && !sgc_counts_freeable(o->granule))
         return false;

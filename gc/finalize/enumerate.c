@@ -27,8 +27,10 @@ void sgc_finalization_enqueue_all(void)
     sgc_assert(sgc_stopped_by_self());
     sgc_queue_drop_freed();
     sgc_tree_walk(&visit, &chain);
-    if (chain.first != NULL)
+    if (chain.first != NULL) {
+        sgc_a32_or(&sgc_finalization.used, SGC_USED_ALL);
         sgc_queue_append(&chain);
+    }
 }
 
 /* ---- what is kept alive ---- */

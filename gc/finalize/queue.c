@@ -47,6 +47,11 @@ bool sgc_finalizers_waiting(void)
     return sgc_aw_load_acq(&queue.first) != 0;
 }
 
+bool sgc_finalizers_waiting_early(void)
+{
+    return (sgc_a32_load(&sgc_finalization.used) & SGC_USED_ALL) != 0 && sgc_finalizers_waiting();
+}
+
 size_t sgc_queue_length(void)
 {
     size_t length = 0;

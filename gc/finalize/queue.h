@@ -10,6 +10,9 @@
 
 bool sgc_finalizers_waiting(void);
 
+/* May any wait whose object no collection has found dead, since GC_finalize_all has queued it? */
+bool sgc_finalizers_waiting_early(void);
+
 /* The number of objects that wait.  World stopped. */
 size_t sgc_queue_length(void);
 

@@ -80,6 +80,7 @@ enum {
     SGC_USED_UNREACHABLE = 2,
     SGC_USED_DATA = 4,          /* there is client data in the heap; also of a block of the tree */
     SGC_USED_ANY = 8,           /* something is registered, or was */
+    SGC_USED_ALL = 16,          /* everything was queued once, dead or not */
 };
 
 /* Does the record wait for something to be done with it?  Its lowest bits are free for the

@@ -233,6 +233,33 @@ static int tracers(void)
     return finalizations != 1 || hidden_link != NULL;
 }
 
+enum { QUEUED = 20 };
+
+static void *queued[QUEUED];
+static int missing;
+
+/* The first frees another object, which waits, and ticks. */
+static void tick_first(void *object, TEST_UNUSED void *data)
+{
+    if (finalizations++ == 0) {
+        GC_free(queued[object == queued[0]]);
+        SGC_tick();
+    }
+    missing += !is_there(object);
+}
+
+static int finalized_with_date(void)
+{
+    choose(mode, 3, EAGER, -1, -1);
+    for (int i = 0; i < QUEUED; i++) {
+        queued[i] = GC_MALLOC(40);
+        GC_REGISTER_FINALIZER(queued[i], tick_first, NULL, NULL, NULL);
+        SGC_refresh(queued[i], 0);
+    }
+    GC_finalize_all();
+    return finalizations != QUEUED - 1 || missing != 0;
+}
+
 static int uncollectable(void)
 {
     size_t before;
@@ -268,7 +295,7 @@ static int none_left(void)
 
 int main(void)
 {
-    tap_plan(26);
+    tap_plan(27);
     for (mode = SGC_SHORTTERM_FREE; mode <= SGC_SHORTTERM_HYBRID; mode++) {
         const char *name = mode_names[mode];
 
@@ -290,6 +317,7 @@ int main(void)
     child_ok_of(too_many_dates(128), "and 128: 126 are counted");
     child_says(freed_twice, 0, "freed already", "GC_free of an object that has expired is a second free");
     child_ok(tracers, "objects with finalizers and links are the tracer's");
+    child_ok(finalized_with_date, "so are those that wait for finalizers with a date; what is freed then waits no more");
     child_ok(uncollectable, "uncollectable objects are freed, and counted");
     return tap_done();
 }

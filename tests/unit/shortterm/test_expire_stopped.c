@@ -145,6 +145,27 @@ static int registered(void)
            finalizations != 0;
 }
 
+static int missing;
+
+static void collect_first(void *o, TEST_UNUSED void *data)
+{
+    if (finalizations++ == 0)
+        GC_gcollect();
+    missing += SGC_dates(o) < 0;
+}
+
+/* The first finalizer collects while the other objects wait, whose dates are over. */
+static int queued(void)
+{
+    lazily(SGC_SHORTTERM_FREE, 0);
+    make();
+    for (int i = 0; i < OBJECTS; i++)
+        GC_REGISTER_FINALIZER(object[i], collect_first, NULL, NULL, NULL);
+    expire();
+    GC_finalize_all();
+    return finalizations != OBJECTS || missing != 0 || figures().expired != 0;
+}
+
 static int others(void)
 {
     size_t before;
@@ -281,13 +302,14 @@ static int lose(int step)
 
 int main(void)
 {
-    tap_plan(12);
+    tap_plan(13);
     child_ok(own_thread, "a collection frees what its thread has not taken off");
     child_ok_of(waiting(false), "of a thread that does nothing");
     child_ok_of(waiting(true), "of one that blocks");
     child_ok(several_collections, "each time, and the places are used again");
     child_ok(kept, "and leaves what may not be freed");
     child_ok(registered, "or has a finalizer, or a link to it");
+    child_ok(queued, "or waits for its finalizer");
     child_ok(others, "uncollectable objects, and those with guards");
     child_ok_of(lose(1), "what never had a date and is lost is collected");
     child_ok_of(lose(0), "likewise if only collections take dates off");
