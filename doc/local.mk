@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The documents, for the distribution.
+# The documents.
 
 documents = \
-	doc/log-format.md \
-	doc/options.md
-
-EXTRA_DIST += $(documents)
-
-documents += \
 	CONTRIBUTING.md \
+	README.md \
 	doc/README.md \
 	doc/compatibility.md \
 	doc/concurrent.md \
@@ -68,10 +63,13 @@ documents += \
 	doc/journal/simulator.md \
 	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
+	doc/installing.md \
 	doc/libscm.md \
 	doc/herrmann.md \
+	doc/log-format.md \
 	doc/malloc.md \
 	doc/numa.md \
+	doc/options.md \
 	doc/pauses.md \
 	doc/porting.md \
 	doc/shortterm.md \
@@ -82,5 +80,10 @@ documents += \
 	doc/studies/perfmodel.md \
 	doc/threads-and-signals.md \
 	doc/troubleshooting.md
+
+# They are installed as they lie here, so that the links from one to the other are good.
+nobase_dist_doc_DATA = $(documents) bench/PROGRAMS.md bench/README.md bench/RESULTS.md bench/STUDIES.md bench/TABLES.md \
+	bench/acdc/README.md bench/malloc/README.md bench/shortterm/README.md examples/wordindex/README.md perfmodel/README.md \
+	tests/stress/README.md
 
 dist_man_MANS = doc/man/sgc-machine.1 doc/man/sgc-pauses.1 doc/man/sgc-predict.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7

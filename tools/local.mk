@@ -45,7 +45,6 @@ pauses_modules = \
 EXTRA_DIST += \
 	$(pauses_modules) \
 	tools/check-aarch64 \
-	tools/check-install \
 	tools/check-long \
 	tools/coverage \
 	tools/record-long \
