@@ -179,7 +179,7 @@ static inline void sgc_cycle_stop_begin(struct sgc_cycle_record *record)
  * SGC_PHASE_STOP sets stopped_ns, SGC_PHASE_RESUME resumed_ns.  Makes one clock reading. */
 void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase);
 
-/* The same, for a part that ended when the clock said `now`. */
+/* As sgc_cycle_phase, for a part that ended when the clock said `now`. */
 void sgc_cycle_phase_at(struct sgc_cycle_record *record, enum sgc_phase phase, uint64_t now);
 
 /* Whether a finished record makes sense: the parts sum up to the pause, the times are in order. */

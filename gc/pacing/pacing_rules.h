@@ -220,8 +220,8 @@ static inline size_t sgc_pace_more(size_t budget, size_t touched, size_t worth)
 
 /* The allocated bytes at which marking beside the program is to begin, so that it ends before the
  * budget is used up, or the `room` below the limit, unless that were too early: cycles would follow
- * each other at once, and none would see how fast the program is between them.  `margin`: percent of
- * the expected time for which it may take longer. */
+ * each other at once, and none would see how fast the program is between them.  `margin`: percent
+ * of the expected time for which it may take longer. */
 static inline size_t sgc_pace_trigger(size_t budget, size_t room, const struct sgc_pace_costs *c, uint64_t marking_ns,
                                       unsigned margin)
 {
@@ -233,9 +233,9 @@ static inline size_t sgc_pace_trigger(size_t budget, size_t room, const struct s
 
 /* ---- at the limit ---- */
 
-/* What a program cannot count on below its limit: slots of the wrong size, and what it allocates
- * until a mark has begun.  Learnt from what becomes of it: each time that memory runs out, though
- * there is enough to be freed, adds a part, up to a quarter; all other cycles forget a little. */
+/* A program cannot count on all bytes below its limit: slots of the wrong size, and what it
+ * allocates until a mark has begun.  Cycles teach it: one for which memory ran out, though it frees
+ * enough, adds a part of the limit, up to a quarter in all; any other takes a little away. */
 static inline size_t sgc_pace_lost(size_t lost, size_t limit, bool ran_out)
 {
     size_t step = limit / SGC_PACE_NEAR;

@@ -20,8 +20,8 @@ bool sgc_world_init(void);
  * busy meanwhile. */
 bool sgc_world_stop(struct sgc_mutator *self, uint32_t markers, struct sgc_cycle_record *record);
 
-/* Lets all go on.  `record`: of the stop, in which the part SGC_PHASE_RESUME ends when all have been
- * woken; NULL: of none. */
+/* Lets all go on.  `record`: of the stop, in which the part SGC_PHASE_RESUME ends when all have
+ * been woken; NULL: of none. */
 void sgc_world_resume(struct sgc_mutator *self, struct sgc_cycle_record *record);
 
 /* Was the last stop given up, without a message, because a signal waits that usually ends the
