@@ -388,7 +388,10 @@ bool sgc_collect_enable(void)
 
         if (depth == 0)
             return false;
-        if (sgc_a32_cas(&sgc_client_dont_gc, depth, depth - 1))
-            return true;
+        if (!sgc_a32_cas(&sgc_client_dont_gc, depth, depth - 1))
+            continue;
+        if (sgc_concurrent_marks())
+            sgc_wake(&sgc_client_dont_gc, 1);
+        return true;
     }
 }

@@ -293,6 +293,7 @@ struct led {
     uint32_t attempts;
     bool finished;                      /* by an attempt: the cycle is over; */
     bool failed;                        /* the world could not be stopped */
+    uint64_t held_until;                /* collections are disabled; 0: they were not */
 };
 
 enum step_number { SWEEP, ARM, FIRST_STOP, MARK, ROUND, ATTEMPT, WAIT, OVER };
@@ -404,15 +405,33 @@ static enum step_number after_round(struct led *l)
     return sgc_concurrent_marks() ? MARK : OVER;
 }
 
-/* If it could not be stopped because collections are disabled now, the cycle is given up next.  As
- * long as it cannot be stopped for another reason, nobody helps a mark that cannot end. */
+/* Of a program that disables collections again and again no cycle would come to its end, were it
+ * given up each time: so the lead waits for a while that they are enabled.  Not for long: what the
+ * program frees by itself cannot be used while a cycle marks. */
+static bool is_held_up(struct led *l)
+{
+    uint64_t now = sgc_clock_ns();
+
+    if (l->held_until == 0)
+        l->held_until = now + LONGEST_NS;
+    return !sgc_init_ended() && now < l->held_until;
+}
+
+static void attempt_while_disabled(struct sgc_mutator *self, struct led *l)
+{
+    sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
+    l->finished = !is_held_up(l) && sgc_lead_cancel(self);
+    l->failed = !l->finished;
+}
+
+/* As long as the world cannot be stopped, nobody helps a mark that cannot end. */
 static void attempt_once_more(struct sgc_mutator *self, uintptr_t from, struct led *l)
 {
     if (sgc_cycle_disabled()) {
-        l->finished = sgc_lead_cancel(self);
-        l->failed = !l->finished;
+        attempt_while_disabled(self, l);
         return;
     }
+    l->held_until = 0;
     l->finished = sgc_stops_attempt(self, from, l->attempts);
     if (l->finished)
         sgc_lead_over();
@@ -442,10 +461,17 @@ static enum step_number after_attempt(struct led *l)
     return l->failed ? WAIT : mark_again(l);
 }
 
+/* If collections are disabled, until they are enabled, which wakes the lead, or long enough. */
 static void wait_to_retry(void *led)
 {
-    (void)led;
-    sgc_sleep_ns(RETRY_NS);
+    const struct led *l = led;
+    uint32_t disabled = sgc_a32_load(&sgc_client_dont_gc);
+    uint64_t now = sgc_clock_ns();
+
+    if (l->held_until == 0)
+        sgc_sleep_ns(RETRY_NS);
+    else if (disabled != 0 && now < l->held_until)
+        sgc_wait(&sgc_client_dont_gc, disabled, (int64_t)(l->held_until - now));
 }
 
 /* The lead is a mutator like others; it counts as stopped; or it has the program stopped, by the
