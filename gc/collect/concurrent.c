@@ -202,6 +202,8 @@ static void say_ruled_out(void)
 
 static bool may_be_led(void)
 {
+    if (sgc_options.find_leak)
+        return false;
     if (sgc_upper_marks()) {
         say_ruled_out();
         return false;

@@ -120,6 +120,18 @@ static void say_refused(const char *name, const struct sgc_written_refusal *why,
              why->error != 0 ? strerror(why->error) : "", then);
 }
 
+/* If no source can be had. */
+static const char *remedy(int error)
+{
+    if (error == EMFILE || error == ENFILE)
+        return "collections stop the program for their whole mark until it has descriptors again. Let it have more (ulimit -n)";
+    if (error == EACCES)
+        return "collections stop the program for their whole mark. Let a process that becomes another user's call "
+               "prctl(PR_SET_DUMPABLE, 1) afterwards";
+    return "collections stop the program for their whole mark. Allow userfaultfd, or say SGC_DIRTY=mprotect if the program "
+           "makes no system call write into the heap";
+}
+
 static bool open_best(const char *when)
 {
     struct sgc_written_refusal why, ignored;
@@ -131,8 +143,7 @@ static bool open_best(const char *when)
         return true;
     }
     watch.error = why.error;
-    say_refused("async", &why, when, "collections stop the program for their whole mark. Allow userfaultfd, or say "
-                "SGC_DIRTY=mprotect if the program makes no system call write into the heap");
+    say_refused("async", &why, when, remedy(why.error));
     return false;
 }
 

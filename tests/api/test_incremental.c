@@ -195,6 +195,13 @@ static void enable_while_disabled(void)
     API_CHILD(GC_is_incremental_mode());
 }
 
+static void enable_while_finding_leaks(void)
+{
+    GC_INIT();
+    GC_enable_incremental();
+    API_CHILD(!GC_is_incremental_mode());
+}
+
 static pthread_barrier_t together;
 
 static void *enable(TEST_UNUSED void *arg)
@@ -446,6 +453,7 @@ int main(void)
     api_check_child_with("SGC_DIRTY=none", enable_twice, "enabled twice");
     api_check_child_with("SGC_DIRTY=mprotect", protected, "pointers are protected from system calls only if the user says so");
     api_check_child_with("SGC_DIRTY=none", enable_while_disabled, "it is not enabled while collections are disabled");
+    api_check_child_with("SGC_DIRTY=none GC_FIND_LEAK=1", enable_while_finding_leaks, "nor while leaks are looked for");
     api_check_child_with("SGC_DIRTY=none", enable_in_threads, "enabled by threads at the same time");
     api_check_child_with("SGC_DIRTY=none", enable_with_lock, "enabled with the allocation lock");
     api_check_child_with("SGC_DIRTY=software", collect_at_rates, "GC_collect_a_little ends a collection at any rate");
