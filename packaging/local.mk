@@ -8,7 +8,6 @@ debian_files = \
 	packaging/debian/copyright \
 	packaging/debian/libgc1-sgc.install \
 	packaging/debian/libgc1-sgc.lintian-overrides \
-	packaging/debian/libgc1-sgc.triggers \
 	packaging/debian/libsgc-dev.install \
 	packaging/debian/libsgc-doc.install \
 	packaging/debian/libsgc0.install \
