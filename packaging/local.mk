@@ -50,7 +50,7 @@ endif
 install-data-hook:
 	$(MKDIR_P) '$(DESTDIR)$(bdwgcdir)/include' '$(DESTDIR)$(bdwgclibdir)'
 	for link in $(bdwgc_links); do \
-		ln -s -r -f "$(DESTDIR)$${link#*:}" "$(DESTDIR)$(bdwgcdir)/$${link%%:*}" || exit 1; \
+		ln -s -r -f -n "$(DESTDIR)$${link#*:}" "$(DESTDIR)$(bdwgcdir)/$${link%%:*}" || exit 1; \
 	done
 
 uninstall-hook:

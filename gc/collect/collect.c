@@ -390,7 +390,7 @@ bool sgc_collect_enable(void)
             return false;
         if (!sgc_a32_cas(&sgc_client_dont_gc, depth, depth - 1))
             continue;
-        if (sgc_concurrent_marks())
+        if (depth == 1 && sgc_concurrent_marks())
             sgc_wake(&sgc_client_dont_gc, 1);
         return true;
     }

@@ -14,6 +14,7 @@
 #include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
 #include "gc/pacing/concurrent_pace.h"
+#include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
 #include "gc/pacing/pacing_rules.h"
 #include "gc/pacing/pause_rules.h"
@@ -32,6 +33,10 @@ static const uint64_t LONGEST_NS = UINT64_C(1000000000);
 
 /* Between two questions whether any thread of the program runs. */
 static const uint64_t FIRST_POLL_NS = 500000, MAX_POLL_NS = 50000000;
+
+/* So much the heap may grow, or by what lives in it, while a cycle waits that collections are
+ * enabled. */
+static const size_t HOLD_MIN = (size_t)64 << 20;
 
 /* Makes a stop, with the GC lock; the thread's stack is scanned from `from`, 0: from here. */
 typedef void turn_fn(struct sgc_mutator *self, uintptr_t from, void *arg);
@@ -294,6 +299,7 @@ struct led {
     bool finished;                      /* by an attempt: the cycle is over; */
     bool failed;                        /* the world could not be stopped */
     uint64_t held_until;                /* collections are disabled; 0: they were not */
+    size_t held_bytes;                  /* of the heap, up to which the cycle waits for that */
 };
 
 enum step_number { SWEEP, ARM, FIRST_STOP, MARK, ROUND, ATTEMPT, WAIT, OVER };
@@ -406,21 +412,22 @@ static enum step_number after_round(struct led *l)
 }
 
 /* Of a program that disables collections again and again no cycle would come to its end, were it
- * given up each time: so the lead waits for a while that they are enabled.  Not for long: what the
- * program frees by itself cannot be used while a cycle marks. */
-static bool is_held_up(struct led *l)
+ * given up each time: so the lead waits for a while that they are enabled.  Not for long, nor while
+ * the heap grows: what the program frees by itself cannot be used while a cycle marks. */
+static bool is_hold_over(const struct led *l)
 {
-    uint64_t now = sgc_clock_ns();
-
-    if (l->held_until == 0)
-        l->held_until = now + LONGEST_NS;
-    return !sgc_init_ended() && now < l->held_until;
+    sgc_assert(l->held_until != 0);
+    return sgc_init_ended() || sgc_clock_ns() >= l->held_until || sgc_pool_heap_bytes() > l->held_bytes;
 }
 
 static void attempt_while_disabled(struct sgc_mutator *self, struct led *l)
 {
     sgc_assert(sgc_gc_lock_held() && sgc_concurrent_marks());
-    l->finished = !is_held_up(l) && sgc_lead_cancel(self);
+    if (l->held_until == 0) {
+        l->held_until = sgc_clock_ns() + LONGEST_NS;
+        l->held_bytes = sgc_pool_heap_bytes() + sgc_pace_larger(sgc_counts_live(), HOLD_MIN);
+    }
+    l->finished = is_hold_over(l) && sgc_lead_cancel(self);
     l->failed = !l->finished;
 }
 
@@ -461,17 +468,17 @@ static enum step_number after_attempt(struct led *l)
     return l->failed ? WAIT : mark_again(l);
 }
 
-/* If collections are disabled, until they are enabled, which wakes the lead, or long enough. */
+/* If collections are disabled, until they are enabled, which wakes the lead. */
 static void wait_to_retry(void *led)
 {
     const struct led *l = led;
-    uint32_t disabled = sgc_a32_load(&sgc_client_dont_gc);
-    uint64_t now = sgc_clock_ns();
+    uint32_t disabled;
 
-    if (l->held_until == 0)
+    if (l->held_until == 0 || is_hold_over(l))
         sgc_sleep_ns(RETRY_NS);
-    else if (disabled != 0 && now < l->held_until)
-        sgc_wait(&sgc_client_dont_gc, disabled, (int64_t)(l->held_until - now));
+    else
+        while ((disabled = sgc_a32_load(&sgc_client_dont_gc)) != 0 && !is_hold_over(l))
+            sgc_wait(&sgc_client_dont_gc, disabled, (int64_t)MAX_POLL_NS);
 }
 
 /* The lead is a mutator like others; it counts as stopped; or it has the program stopped, by the

@@ -124,7 +124,8 @@ static void say_refused(const char *name, const struct sgc_written_refusal *why,
 static const char *remedy(int error)
 {
     if (error == EMFILE || error == ENFILE)
-        return "collections stop the program for their whole mark until it has descriptors again. Let it have more (ulimit -n)";
+        return "collections stop the program for their whole mark until it has descriptors again. Let it have more (ulimit -n, "
+               "or fs.file-max for the whole system)";
     if (error == EACCES)
         return "collections stop the program for their whole mark. Let a process that becomes another user's call "
                "prctl(PR_SET_DUMPABLE, 1) afterwards";

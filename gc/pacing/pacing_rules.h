@@ -240,8 +240,8 @@ static inline size_t sgc_pace_lost(size_t lost, size_t limit, bool ran_out)
 {
     size_t step = limit / SGC_PACE_NEAR;
 
-    return ran_out ? sgc_pace_smaller(sgc_pace_smaller(lost, limit) + step, limit / 4)
-                   : sgc_pace_less(lost, step / SGC_PACE_NEAR + 1);
+    lost = sgc_pace_smaller(lost, limit / 4);           /* the limit may have become less */
+    return ran_out ? sgc_pace_smaller(lost + step, limit / 4) : sgc_pace_less(lost, step / SGC_PACE_NEAR + 1);
 }
 
 /* Did a cycle at the limit free so little that the next would come at once? */

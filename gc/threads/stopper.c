@@ -305,16 +305,18 @@ static void settle_missing(struct sgc_mutator *self)
     sgc_a32_store(&sgc_world.missing, 0);
 }
 
-/* The threads that wake may take this one's processor: it waits for it then, but they do not wait
- * for it.  So of the time that waking them takes, that of the processor counts.  When they have all
- * been woken. */
+/* When all have been woken.  The threads that wake may take this one's processor; when it gets that
+ * again, they have been running for long.  So of the time that this takes, that of the processor
+ * counts. */
 static uint64_t wake_all(void)
 {
-    uint64_t began = sgc_clock_ns(), ran = sgc_clock_thread_cpu_ns();
+    uint64_t began = sgc_clock_ns(), ran = sgc_clock_thread_cpu_ns(), now;
 
     sgc_assert(!sgc_world_stopped());
     sgc_wake(&sgc_world.gen, INT_MAX);
-    return began + (sgc_clock_thread_cpu_ns() - ran);
+    ran = sgc_clock_thread_cpu_ns() - ran;
+    now = sgc_clock_ns();
+    return ran < now - began ? began + ran : now;
 }
 
 /* `record`: of the stop that ends; NULL: of none. */

@@ -78,8 +78,8 @@ static void test_start(void)
     AT_THE_START(no_descriptors(), "userfaultfd: Too many open files");
     AT_THE_START(no_proc(), "/proc/self/pagemap: No such file or directory");
     AT_THE_START(become_nobody(), "/proc/self/pagemap: Permission denied");
-    says(few_descriptors_at_first, "SGC_DIRTY=async does not work here: userfaultfd: Too many open files; collections stop the program for "
-                                  "their whole mark until it has descriptors again. Let it have more (ulimit -n)",
+    says(few_descriptors_at_first, "SGC_DIRTY=async does not work here: userfaultfd: Too many open files; collections stop the "
+                                  "program for their whole mark until it has descriptors again. Let it have more (ulimit -n",
          "no descriptors at the start, and some later");
 }
 

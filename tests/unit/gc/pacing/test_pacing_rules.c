@@ -222,7 +222,7 @@ static bool lost_is_learnt(struct figures f)
         met += ran_out && cycle > 10;
         c.lost = sgc_pace_lost(c.lost, limit, ran_out);
     }
-    return met <= 50 && c.lost <= limit / 4;
+    return met <= 50 && c.lost <= limit / 4 && sgc_pace_lost(c.lost, limit / 64, false) <= limit / 256;
 }
 
 /* Sums of pacing.c with four of them do not overflow. */
