@@ -38,7 +38,7 @@ static uint64_t random_bits(unsigned bits)
 static struct figures random_figures(unsigned bits)
 {
     struct figures f = {
-        .costs = { random_bits(bits), random_bits(bits) },
+        .costs = { random_bits(bits), random_bits(bits), 0 },
         .heap = { random_bits(bits), random_bits(bits), random_bits(bits), random_bits(bits), random_bits(bits),
                   random_bits(bits), 0, 0 },
         .bounds = { .divisor = random_bits(6), .limit = SIZE_MAX },
@@ -306,7 +306,7 @@ struct run {
 /* 50 us a cycle, 2 GB/s marked, 1 GB/s allocated: allocates `bytes`, of which `kept` permille stay alive. */
 static struct run simulate(size_t live, size_t bytes, unsigned kept, size_t named)
 {
-    struct run run = { .f = { .costs = { 50000, 1000 }, .heap = { .live = live },
+    struct run run = { .f = { .costs = { 50000, 1000, 0 }, .heap = { .live = live },
                               .bounds = { .divisor = 3, .named = named, .limit = named != 0 ? named : SIZE_MAX } } };
     double ns = 0;
 
