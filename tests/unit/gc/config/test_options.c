@@ -370,6 +370,8 @@ static void check_unsupported(void)
                  strstr(said, row->advice) != NULL && capture_count(said, "\n") == 1;
     }
     tap_ok(right, "each option of bdwgc that is not supported is answered");
+    tap_ok(read_one("GC_LARGE_ALLOC_WARN_INTERVAL", "30000")[0] == '\0' && read_one("GC_NO_BLACKLIST_WARNING", "1")[0] == '\0',
+           "one that asks for fewer warnings of a kind that there is not is fulfilled without a word");
     tap_ok(strcmp(read_one("SGC_PAGE_POLICY", "as"),
                   "SGC: warning: SGC_PAGE_POLICY=as: AS of the thesis shares the free objects, too, and is not considered "
                   "further there; what was called as here is ps; accepted: ps|al|lps; the default lps is used\n") == 0,
