@@ -141,15 +141,41 @@ static bool is_power_of_two(size_t n)
     return n != 0 && (n & (n - 1)) == 0;
 }
 
+static bool good_alignment(const char *function, size_t alignment, size_t size)
+{
+    if (is_power_of_two(alignment))
+        return true;
+    sgc_warn("%s(%zu, %zu): the alignment is no power of two; NULL is returned. Pass 16, 32, 64, ...",
+             function, alignment, size);
+    return false;
+}
+
 void *GC_memalign(size_t alignment, size_t size)
 {
     if (alignment == 0 || (alignment <= SGC_GRANULE && is_power_of_two(alignment)))
         return sgc_allocate(size, SGC_KIND_CONSERVATIVE);
-    if (is_power_of_two(alignment))
-        return sgc_allocate_slow(size, SGC_KIND_CONSERVATIVE, alignment);
-    sgc_warn("GC_memalign(%zu, %zu): the alignment is no power of two; NULL is returned. Pass 16, 32, 64, ...",
-             alignment, size);
-    return NULL;
+    if (!good_alignment("GC_memalign", alignment, size))
+        return NULL;
+    return sgc_allocate_slow(size, SGC_KIND_CONSERVATIVE, alignment);
+}
+
+/* A typed object's last words are not the client's: it becomes one whose words may all be pointers. */
+void *SGC_memalign(size_t alignment, size_t size, int kind)
+{
+    struct sgc_object o;
+    void *object;
+
+    if (!sgc_api_good_kind("SGC_memalign", kind) || !good_alignment("SGC_memalign", alignment, size))
+        return NULL;
+    if (sgc_api_is_typed((uint32_t)kind))
+        kind = SGC_KIND_CONSERVATIVE;
+    object = sgc_allocate_slow_or_null(size, (uint32_t)kind, alignment > SGC_GRANULE ? alignment : SGC_GRANULE);
+    if (object == NULL)
+        return sgc_out_of_memory(size);
+    sgc_assert((uintptr_t)object % alignment == 0);
+    if (sgc_kind_uncollectable((uint32_t)kind) && sgc_object_find((uintptr_t)object, &o))
+        sgc_api_count_uncollectable((intptr_t)o.bytes);
+    return object;
 }
 
 int GC_posix_memalign(void **result, size_t alignment, size_t size)

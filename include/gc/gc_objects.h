@@ -66,7 +66,11 @@ GC_API GC_ATTR_MALLOC wchar_t *GC_CALL GC_wcsdup(const wchar_t *string) GC_ATTR_
  * the out-of-memory hook. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(2) void *GC_CALL GC_memalign(size_t alignment, size_t size);
 
-/* The same with POSIX's rules: stores the object in *result and returns 0, or leaves *result alone and
+/* SGC's own: such an object of any kind: 0 (pointer-free), 1 (as GC_memalign's), 2 (as that, uncollectable),
+ * 3 (pointer-free, uncollectable), or what GC_new_kind returned.  Alignment 0 is reported, too. */
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(2) void *GC_CALL SGC_memalign(size_t alignment, size_t size, int kind);
+
+/* GC_memalign with POSIX's rules: stores the object in *result and returns 0, or leaves *result alone and
  * returns EINVAL (the alignment is no power of two or smaller than a pointer) or ENOMEM. */
 GC_API int GC_CALL GC_posix_memalign(void **result, size_t alignment, size_t size) GC_ATTR_NONNULL(1);
 

@@ -7,6 +7,7 @@
 #include "api.h"
 #include "../lib/capture.h"
 
+#include <gc/gc_typed.h>
 #include <sgc.h>
 
 #define MB ((uint64_t)1 << 20)
@@ -174,6 +175,64 @@ static void check_listings(void)
     tap_ok(SGC_version()[0] == '0' + SGC_VERSION_MAJOR && capture_count(SGC_version(), ".") == 2, "SGC_version");
 }
 
+/* An object of that kind, and the count of bytes that are not collected before and after it. */
+static bool aligned_object(int kind, size_t alignment, size_t size)
+{
+    size_t before = GC_get_non_gc_bytes(), bytes = 0;
+    char *object = SGC_memalign(alignment, size, kind);
+    bool good = object != NULL && (uintptr_t)object % alignment == 0 && GC_base(object + size) == object &&
+                GC_get_kind_and_size(object, &bytes) == kind && bytes > size &&
+                GC_get_non_gc_bytes() == before + (kind >= 2 ? bytes : 0);
+
+    if (object != NULL)
+        memset(object, 0xdd, size);
+    GC_free(object);
+    return good && GC_get_non_gc_bytes() == before;
+}
+
+static void check_aligned(void)
+{
+    static const size_t sizes[] = { 0, 1, 100, 5000, 100000 };
+    volatile size_t wraps = SIZE_MAX - 60;
+    GC_word first = 1;
+    int kind, own = (int)GC_new_kind(GC_new_free_list(), GC_DS_LENGTH, 1, 1);
+    bool good = own > 3;
+
+    for (size_t alignment = 1; alignment <= 4 * 65536; alignment *= 2)
+        for (int i = 0; i < 5; i++) {
+            for (kind = 0; kind <= 3; kind++)
+                good = aligned_object(kind, alignment, sizes[i]) && good;
+            kind = GC_get_kind_and_size(SGC_memalign(alignment, sizes[i], own), NULL);
+            good = kind == own && good;
+        }
+    tap_ok(good, "SGC_memalign, of each kind, is counted as the kind is");
+    kind = GC_get_kind_and_size(GC_malloc_explicitly_typed(64, GC_make_descriptor(&first, 8)), NULL);
+    tap_ok(GC_get_kind_and_size(SGC_memalign(64, 64, kind), NULL) == 1, "what should be typed may have pointers anywhere");
+    tap_ok(SGC_memalign((size_t)1 << 46, 100, 2) == NULL && SGC_memalign(64, wraps, 3) == NULL, "more than there is: NULL");
+}
+
+/* Memory that must not be lost: two words, each in an object of another kind, lead to objects. */
+static void *make_aligned(void *arg)
+{
+    GC_hidden_pointer *target = arg;
+    void **scanned = SGC_memalign(64, 64, 2), **free_of_pointers = SGC_memalign(64, 64, 3);
+
+    scanned[7] = GC_malloc(API_LARGE);
+    free_of_pointers[7] = GC_malloc(API_LARGE);
+    target[0] = GC_HIDE_POINTER(scanned[7]);
+    target[1] = GC_HIDE_POINTER(free_of_pointers[7]);
+    return NULL;
+}
+
+static void check_aligned_contents(void)
+{
+    GC_hidden_pointer target[2];
+
+    api_make_in_thread(make_aligned, target);
+    api_collect();
+    tap_ok(api_alive(&target[0], 1) == 1 && api_alive(&target[1], 1) == 0, "what they hold lives as the kind says");
+}
+
 int main(void)
 {
     api_check_child(init_once, NULL, "SGC_init starts the collector");
@@ -187,5 +246,6 @@ int main(void)
     setenv("SGC_DECAY_MS", "-1", 1);
     setenv("SGC_SHARE_PAGES", "off", 1);            /* a thread leaves its pages as free ones only */
     GC_INIT();
-    return tap_all(check_collections, check_memory, check_pages, check_threads, check_sizes, check_listings);
+    return tap_all(check_collections, check_memory, check_pages, check_threads, check_sizes, check_aligned,
+                   check_aligned_contents, check_listings);
 }

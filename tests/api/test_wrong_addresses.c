@@ -162,6 +162,12 @@ static void check_alignment(void)
     tap_ok(result == NULL, "and is NULL");
     CHECK_REPORTED(result = GC_memalign(48, 100), "GC_memalign", "48");
     tap_ok(result == NULL, "and is NULL");
+    CHECK_REPORTED(result = SGC_memalign(48, 100, 0), "SGC_memalign", "48");
+    tap_ok(result == NULL, "and is NULL");
+    CHECK_REPORTED(result = SGC_memalign(0, 100, 0), "SGC_memalign", "no power of two");
+    tap_ok(result == NULL, "and is NULL");
+    CHECK_REPORTED(result = SGC_memalign(64, 100, 9999), "SGC_memalign", "9999");
+    tap_ok(result == NULL, "and is NULL");
     capture_begin();
     tap_ok(GC_posix_memalign(&result, 48, 100) == EINVAL, "GC_posix_memalign says EINVAL");
     said = capture_end();
