@@ -76,7 +76,7 @@ GC_API int GC_CALL GC_posix_memalign(void **result, size_t alignment, size_t siz
 
 /* Aligned to an OS page; the second also rounds the size up to whole OS pages. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_valloc(size_t size);
-GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_pvalloc(size_t size);
+GC_API GC_ATTR_MALLOC void *GC_CALL GC_pvalloc(size_t size);
 
 /* ---- resize and free ------------------------------------------------------------------------- */
 
