@@ -159,7 +159,7 @@ void *GC_memalign(size_t alignment, size_t size)
     return sgc_allocate_slow(size, SGC_KIND_CONSERVATIVE, alignment);
 }
 
-/* A typed object's last words are not the client's: it becomes one whose words may all be pointers. */
+/* A typed object's last words are not the client's.  Any word of what is made may be a pointer. */
 void *SGC_memalign(size_t alignment, size_t size, int kind)
 {
     struct sgc_object o;
