@@ -138,10 +138,17 @@
 
 #if defined(__cplusplus)
 #if !defined(GC_ATTR_EXPLICIT)
-#if __cplusplus >= 201103L
+#if __cplusplus >= 201103L && !defined(__clang__)
 #define GC_ATTR_EXPLICIT explicit
 #else
 #define GC_ATTR_EXPLICIT
+#endif
+#endif
+#if !defined(GC_CONSTEXPR)
+#if __cplusplus >= 202002L
+#define GC_CONSTEXPR constexpr
+#else
+#define GC_CONSTEXPR
 #endif
 #endif
 #if !defined(GC_NOEXCEPT)

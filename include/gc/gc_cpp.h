@@ -14,18 +14,43 @@
  * A program that links with libgccpp also has the global `new` and `delete` from the collector's heap: objects that are
  * not collected, but scanned.
  *
+ * From C++17 on objects are aligned as their types ask (alignas); before, to 16 bytes.
+ *
  * A client may define, before it includes this file:
  *   GC_INCLUDE_NEW         a `new` that fails throws std::bad_alloc itself; otherwise GC_throw_bad_alloc does, which is
- *                          in libgccpp and libgctba
+ *                          in libgccpp and libgctba.  From C++11 on classes then have new (std::nothrow), too
  *   GC_NEW_ABORTS_ON_OOM   it ends the program
  *   GC_NAME_CONFLICT       GC is another name already: write UseGC
  *   GC_NAMESPACE           put the types into namespace boehmgc
- *   GC_ATOMIC_UNCOLLECTABLE, GC_NO_OPERATOR_NEW_ARRAY
+ *   GC_ATOMIC_UNCOLLECTABLE                     there is PointerFreeNoGC, too
+ *   GC_NO_OPERATOR_NEW_ARRAY, GC_NO_OPERATOR_NEW_NOTHROW, GC_NO_OPERATOR_SIZED_DELETE
+ *                          classes do without these operators; they have the last from C++14 on
+ *   GC_NEW_DELETE_NEED_THROW, GC_NEW_DELETE_THROW_NOT_NEEDED
+ *                          what GC_DECL_NEW_THROW is to be: for a global `new` of the client's own
+ * GC_NO_INLINE_STD_NEW says what is so in any case: the global operators are in libgccpp, never inline.
  */
 #ifndef GC_CPP_H
 #define GC_CPP_H
 
 #include "gc.h"
+
+#if defined(GC_INLINE_STD_NEW) && !defined(GC_NO_INLINE_STD_NEW)
+#error "C++ forbids an inline global new. Link with libgccpp, which has one, instead of defining GC_INLINE_STD_NEW."
+#endif
+
+/* ---- what the compiler and the client want ----------------------------------------------------- */
+
+#if defined(GC_INCLUDE_NEW) || defined(__cpp_aligned_new)
+#include <new>
+#endif
+
+#if defined(GC_INCLUDE_NEW) && __cplusplus >= 201103L
+#define GC_SIZE_T std::size_t
+#define GC_PTRDIFF_T std::ptrdiff_t
+#else
+#define GC_SIZE_T size_t
+#define GC_PTRDIFF_T ptrdiff_t
+#endif
 
 #if defined(GC_NAMESPACE)
 #define GC_NS_QUALIFY(name) boehmgc::name
@@ -43,37 +68,40 @@
 #if !defined(GC_PLACEMENT_DELETE)
 #define GC_PLACEMENT_DELETE
 #endif
+#if !defined(GC_NO_OPERATOR_SIZED_DELETE) && !defined(GC_OPERATOR_SIZED_DELETE) && __cplusplus >= 201402L
+#define GC_OPERATOR_SIZED_DELETE
+#endif
+#if !defined(GC_NO_OPERATOR_NEW_NOTHROW) && !defined(GC_OPERATOR_NEW_NOTHROW) && defined(GC_INCLUDE_NEW) && \
+    __cplusplus >= 201103L
+#define GC_OPERATOR_NEW_NOTHROW
+#endif
+
+/* What a global `new` that throws is declared with.  A specification of exceptions is wanted before C++11 and, in another
+ * form, by clang. */
+#if !defined(GC_NEW_DELETE_THROW_NOT_NEEDED) && !defined(GC_NEW_DELETE_NEED_THROW) && \
+    (__cplusplus < 201103L || defined(__clang__))
+#define GC_NEW_DELETE_NEED_THROW
+#endif
+#if defined(GC_NEW_DELETE_NEED_THROW) && __cplusplus >= 201703L
+#define GC_DECL_NEW_THROW noexcept(false)
+#elif defined(GC_NEW_DELETE_NEED_THROW) && defined(GC_INCLUDE_NEW)
+#define GC_DECL_NEW_THROW throw(std::bad_alloc)
+#else
+#define GC_DECL_NEW_THROW
+#endif
+#define GC_OPERATOR_NEW_ATTR(size)
+#define GC_OPERATOR_NOTHROW_NEW_ATTR(size)
 
 #if defined(GC_NEW_ABORTS_ON_OOM) || defined(_LIBCPP_NO_EXCEPTIONS)
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) GC_abort_on_oom(); } while (0)
 #elif defined(GC_INCLUDE_NEW)
-#include <new>
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) throw std::bad_alloc(); } while (0)
 #else
 GC_API void GC_CALL GC_throw_bad_alloc();
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) GC_throw_bad_alloc(); } while (0)
 #endif
 
-#if defined(GC_ATOMIC_UNCOLLECTABLE)
-#define GC_SGC_CASE_POINTER_FREE_NOGC_ \
-    case GC_NS_QUALIFY(PointerFreeNoGC): \
-        return GC_MALLOC_ATOMIC_UNCOLLECTABLE(size);
-#else
-#define GC_SGC_CASE_POINTER_FREE_NOGC_
-#endif
-
-/* The members of class gc for arrays. */
-#if defined(GC_OPERATOR_NEW_ARRAY)
-#define GC_SGC_CLASS_ARRAYS_ \
-    inline void *operator new[](size_t size) { return gc::operator new(size); } \
-    inline void *operator new[](size_t size, GCPlacement placement) { return gc::operator new(size, placement); } \
-    inline void *operator new[](size_t, void *where) GC_NOEXCEPT { return where; } \
-    inline void operator delete[](void *object) GC_NOEXCEPT { gc::operator delete(object); } \
-    inline void operator delete[](void *object, GCPlacement) GC_NOEXCEPT { gc::operator delete(object); } \
-    inline void operator delete[](void *, void *) GC_NOEXCEPT { }
-#else
-#define GC_SGC_CLASS_ARRAYS_
-#endif
+/* ---- placements -------------------------------------------------------------------------------- */
 
 GC_SGC_NAMESPACE_BEGIN_
 
@@ -95,51 +123,134 @@ typedef void (GC_CALLBACK *GCCleanUpFunc)(void *object, void *data);
 
 GC_SGC_NAMESPACE_END_
 
+#if defined(GC_ATOMIC_UNCOLLECTABLE)
+#define GC_SGC_CASE_POINTER_FREE_NOGC_(result) \
+    case GC_NS_QUALIFY(PointerFreeNoGC): \
+        return result;
+#else
+#define GC_SGC_CASE_POINTER_FREE_NOGC_(result)
+#endif
+
 /* An object as the placement says, or NULL. */
-inline void *GC_sgc_place_(size_t size, GC_NS_QUALIFY(GCPlacement) placement)
+inline void *GC_sgc_place_(GC_SIZE_T size, GC_NS_QUALIFY(GCPlacement) placement)
 {
     switch (placement) {
     case GC_NS_QUALIFY(UseGC):
         return GC_MALLOC(size);
     case GC_NS_QUALIFY(PointerFreeGC):
         return GC_MALLOC_ATOMIC(size);
-    GC_SGC_CASE_POINTER_FREE_NOGC_
+    GC_SGC_CASE_POINTER_FREE_NOGC_(GC_MALLOC_ATOMIC_UNCOLLECTABLE(size))
     default:
         return GC_MALLOC_UNCOLLECTABLE(size);
     }
 }
 
+#if defined(__cpp_aligned_new)
+/* Its kind by number. */
+inline int GC_sgc_kind_(GC_NS_QUALIFY(GCPlacement) placement)
+{
+    switch (placement) {
+    case GC_NS_QUALIFY(UseGC):
+        return 1;
+    case GC_NS_QUALIFY(PointerFreeGC):
+        return 0;
+    GC_SGC_CASE_POINTER_FREE_NOGC_(3)
+    default:
+        return 2;
+    }
+}
+
+/* The same for a type that asks for more alignment than 16 bytes.  Objects for debugging are no better aligned: this is
+ * none. */
+inline void *GC_sgc_place_(GC_SIZE_T size, std::align_val_t alignment, GC_NS_QUALIFY(GCPlacement) placement)
+{
+    return SGC_memalign(static_cast<GC_SIZE_T>(alignment), size, GC_sgc_kind_(placement));
+}
+#endif
+
+/* ---- classes ----------------------------------------------------------------------------------- */
+
+/* The operators of class gc: for new_ and delete_, which are those of objects or those of arrays. */
+#define GC_SGC_OPERATORS_(new_, delete_) \
+    inline void *operator new_(GC_SIZE_T size) \
+    { \
+        void *object = GC_MALLOC(size); \
+        GC_OP_NEW_OOM_CHECK(object); \
+        return object; \
+    } \
+    inline void *operator new_(GC_SIZE_T size, GCPlacement placement) \
+    { \
+        void *object = GC_sgc_place_(size, placement); \
+        GC_OP_NEW_OOM_CHECK(object); \
+        return object; \
+    } \
+    inline void *operator new_(GC_SIZE_T, void *where) GC_NOEXCEPT { return where; } \
+    inline void operator delete_(void *object) GC_NOEXCEPT { GC_FREE(object); } \
+    inline void operator delete_(void *object, GCPlacement) GC_NOEXCEPT { GC_FREE(object); } \
+    inline void operator delete_(void *, void *) GC_NOEXCEPT { }
+
+#if defined(GC_OPERATOR_SIZED_DELETE)
+#define GC_SGC_SIZED_(delete_) \
+    inline void operator delete_(void *object, GC_SIZE_T) GC_NOEXCEPT { GC_FREE(object); }
+#else
+#define GC_SGC_SIZED_(delete_)
+#endif
+
+#if defined(GC_OPERATOR_NEW_NOTHROW)
+#define GC_SGC_NOTHROW_(new_, delete_) \
+    inline void *operator new_(GC_SIZE_T size, const std::nothrow_t &) GC_NOEXCEPT { return GC_MALLOC(size); } \
+    inline void operator delete_(void *object, const std::nothrow_t &) GC_NOEXCEPT { GC_FREE(object); }
+#else
+#define GC_SGC_NOTHROW_(new_, delete_)
+#endif
+
+/* Without one of these the compiler takes the operator above of the other parameters, and the object is not aligned. */
+#if defined(__cpp_aligned_new)
+#define GC_SGC_ALIGNED_(new_, delete_) \
+    inline void *operator new_(GC_SIZE_T size, std::align_val_t alignment) \
+    { \
+        void *object = GC_sgc_place_(size, alignment, UseGC); \
+        GC_OP_NEW_OOM_CHECK(object); \
+        return object; \
+    } \
+    inline void *operator new_(GC_SIZE_T size, std::align_val_t alignment, GCPlacement placement) \
+    { \
+        void *object = GC_sgc_place_(size, alignment, placement); \
+        GC_OP_NEW_OOM_CHECK(object); \
+        return object; \
+    } \
+    inline void *operator new_(GC_SIZE_T size, std::align_val_t alignment, const std::nothrow_t &) GC_NOEXCEPT \
+    { \
+        return GC_sgc_place_(size, alignment, UseGC); \
+    } \
+    inline void operator delete_(void *object, std::align_val_t) GC_NOEXCEPT { GC_free(object); } \
+    inline void operator delete_(void *object, std::align_val_t, GCPlacement) GC_NOEXCEPT { GC_free(object); } \
+    inline void operator delete_(void *object, std::align_val_t, const std::nothrow_t &) GC_NOEXCEPT { GC_free(object); }
+#else
+#define GC_SGC_ALIGNED_(new_, delete_)
+#endif
+
 GC_SGC_NAMESPACE_BEGIN_
 
 class gc {
 public:
-    inline void *operator new(size_t size)
-    {
-        void *object = GC_MALLOC(size);
-
-        GC_OP_NEW_OOM_CHECK(object);
-        return object;
-    }
-
-    inline void *operator new(size_t size, GCPlacement placement)
-    {
-        void *object = GC_sgc_place_(size, placement);
-
-        GC_OP_NEW_OOM_CHECK(object);
-        return object;
-    }
-
-    /* The others would hide the ordinary placement. */
-    inline void *operator new(size_t, void *where) GC_NOEXCEPT { return where; }
-    inline void operator delete(void *object) GC_NOEXCEPT { GC_FREE(object); }
-    inline void operator delete(void *object, GCPlacement) GC_NOEXCEPT { GC_FREE(object); }
-    inline void operator delete(void *, void *) GC_NOEXCEPT { }
-
-    GC_SGC_CLASS_ARRAYS_
+    GC_SGC_OPERATORS_(new, delete)
+    GC_SGC_SIZED_(delete)
+    GC_SGC_NOTHROW_(new, delete)
+    GC_SGC_ALIGNED_(new, delete)
+#if defined(GC_OPERATOR_NEW_ARRAY)
+    GC_SGC_OPERATORS_(new[], delete[])
+    GC_SGC_SIZED_(delete[])
+    GC_SGC_NOTHROW_(new[], delete[])
+    GC_SGC_ALIGNED_(new[], delete[])
+#endif
 };
 
-/* Cleanups are finalizers: where gc.h has none, there is no gc_cleanup, and a cleanup cannot be passed. */
-#if defined(GC_REGISTER_FINALIZER_IGNORE_SELF)
+#undef GC_SGC_OPERATORS_
+#undef GC_SGC_SIZED_
+#undef GC_SGC_NOTHROW_
+#undef GC_SGC_ALIGNED_
+
 class gc_cleanup : virtual public gc {
 public:
     /* An object that is part of a larger one with a cleanup leaves that alone; outside the heap nothing happens. */
@@ -171,12 +282,12 @@ private:
         reinterpret_cast<gc_cleanup *>(static_cast<char *>(base) + (ptrdiff_t)distance)->~gc_cleanup();
     }
 };
-#endif
 
 GC_SGC_NAMESPACE_END_
 
-#if defined(GC_REGISTER_FINALIZER_IGNORE_SELF)
-inline void *operator new(size_t size, GC_NS_QUALIFY(GCPlacement) placement,
+/* ---- new (GC) of any type ---------------------------------------------------------------------- */
+
+inline void *operator new(GC_SIZE_T size, GC_NS_QUALIFY(GCPlacement) placement,
                           GC_NS_QUALIFY(GCCleanUpFunc) cleanup = 0, void *data = 0)
 {
     void *object = GC_sgc_place_(size, placement);
@@ -192,34 +303,39 @@ inline void operator delete(void *object, GC_NS_QUALIFY(GCPlacement), GC_NS_QUAL
     GC_FREE(object);
 }
 
+#if defined(__cpp_aligned_new)
+inline void *operator new(GC_SIZE_T size, std::align_val_t alignment, GC_NS_QUALIFY(GCPlacement) placement,
+                          GC_NS_QUALIFY(GCCleanUpFunc) cleanup = 0, void *data = 0)
+{
+    void *object = GC_sgc_place_(size, alignment, placement);
+
+    GC_OP_NEW_OOM_CHECK(object);
+    if (cleanup != 0 && placement == GC_NS_QUALIFY(UseGC))
+        GC_register_finalizer_ignore_self(object, cleanup, data, 0, 0);
+    return object;
+}
+
+inline void operator delete(void *object, std::align_val_t, GC_NS_QUALIFY(GCPlacement), GC_NS_QUALIFY(GCCleanUpFunc),
+                            void *) GC_NOEXCEPT
+{
+    GC_free(object);
+}
+#endif
+
 #if defined(GC_OPERATOR_NEW_ARRAY)
-inline void *operator new[](size_t size, GC_NS_QUALIFY(GCPlacement) placement,
+inline void *operator new[](GC_SIZE_T size, GC_NS_QUALIFY(GCPlacement) placement,
                             GC_NS_QUALIFY(GCCleanUpFunc) cleanup = 0, void *data = 0)
 {
     return ::operator new(size, placement, cleanup, data);
 }
 #endif
 
-#else
-inline void *operator new(size_t size, GC_NS_QUALIFY(GCPlacement) placement)
+#if defined(GC_OPERATOR_NEW_ARRAY) && defined(__cpp_aligned_new)
+inline void *operator new[](GC_SIZE_T size, std::align_val_t alignment, GC_NS_QUALIFY(GCPlacement) placement,
+                            GC_NS_QUALIFY(GCCleanUpFunc) cleanup = 0, void *data = 0)
 {
-    void *object = GC_sgc_place_(size, placement);
-
-    GC_OP_NEW_OOM_CHECK(object);
-    return object;
+    return ::operator new(size, alignment, placement, cleanup, data);
 }
-
-inline void operator delete(void *object, GC_NS_QUALIFY(GCPlacement)) GC_NOEXCEPT
-{
-    GC_FREE(object);
-}
-
-#if defined(GC_OPERATOR_NEW_ARRAY)
-inline void *operator new[](size_t size, GC_NS_QUALIFY(GCPlacement) placement)
-{
-    return ::operator new(size, placement);
-}
-#endif
 #endif
 
 #endif
