@@ -7,6 +7,7 @@ documents = \
 	doc/README.md \
 	doc/compatibility.md \
 	doc/concurrent.md \
+	doc/cpp.md \
 	doc/debugging.md \
 	doc/design/README.md \
 	doc/theses.md \

@@ -6,6 +6,8 @@ public_headers = \
 	include/gc.h \
 	include/gc_cpp.h \
 	include/sgc.h \
+	include/sgc_cpp.h \
+	include/sgc_pmr.h \
 	include/sgc_shortterm.h
 
 public_gc_headers = \
