@@ -5,7 +5,7 @@ AC_DEFUN([SGC_PLACES], [
   # The shared library's: libsgc.so.0.
   AC_SUBST([SGC_CURRENT], [0])
   # Of bdwgc's interface.
-  SGC_BDWGC_VERSION=$(sed -n 's/^#define GC_VERSION_M.* //p' "$srcdir/include/gc/gc_version.h" | paste -s -d . -)
+  SGC_BDWGC_VERSION=$(sed -n 's/^#define GC_VERSION_M.* //p' "$srcdir/include/gc/gc_version.h" | head -n 3 | paste -s -d . -)
   AC_SUBST([SGC_BDWGC_VERSION])
 
   sgc_prefix=$prefix sgc_exec_prefix=$exec_prefix

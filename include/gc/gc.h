@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The garbage collector's interface for C and C++, compatible in source and binary with bdwgc 8.2.
+ * The garbage collector's interface for C and C++, compatible in source and binary with bdwgc 8.2, and in source
+ * with 8.3 if it is asked for that (gc_version.h).
  *
  * A program calls GC_INIT() once, early in main(), and then allocates with GC_MALLOC() and
  * GC_MALLOC_ATOMIC() instead of malloc(); it frees nothing.  (If it forgets GC_INIT(), the first call starts
@@ -47,6 +48,7 @@ typedef void *GC_PTR;               /* for old programs: write void * */
 
 typedef unsigned long GC_word;      /* as wide as a pointer */
 typedef long GC_signed_word;
+typedef GC_word GC_uintptr_t;
 
 /* Results of functions that return a status. */
 #define GC_SUCCESS 0
@@ -58,8 +60,12 @@ typedef long GC_signed_word;
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
-/* The version of the interface as (major << 16) | (minor << 8) | micro.  [unregistered, callback, signal] */
-GC_API unsigned GC_CALL GC_get_version(void);
+/* The version of the interface as (major << 16) | (minor << 8) | micro.  A program that chose bdwgc 8.3 is told that.
+ * [unregistered, callback, signal] */
+GC_API GC_VERSION_VAL_T GC_CALL GC_get_version(void);
+#if SGC_BDWGC == 803
+#define GC_get_version() ((GC_VERSION_VAL_T)(GC_VERSION_MAJOR << 16 | GC_VERSION_MINOR << 8 | GC_VERSION_MICRO))
+#endif
 
 /* Starts the collector and registers the calling thread as the main thread.  A second call does nothing.
  * Call it through GC_INIT() from the main thread, before other threads exist.  A bad environment

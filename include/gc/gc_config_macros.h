@@ -54,7 +54,7 @@
 #endif
 #if !defined(GC_HAVE_PTHREAD_EXIT)
 #define GC_HAVE_PTHREAD_EXIT
-#define GC_PTHREAD_EXIT_ATTRIBUTE __attribute__((__noreturn__))
+#define GC_PTHREAD_EXIT_ATTRIBUTE GC_ATTR_NORETURN
 #endif
 #endif
 
@@ -124,6 +124,33 @@
 #define GC_ATTR_DEPRECATED
 #endif
 #endif
+
+#if !defined(GC_ATTR_NORETURN)
+#if GC_GNUC_PREREQ(2, 7)
+#define GC_ATTR_NORETURN __attribute__((__noreturn__))
+#else
+#define GC_ATTR_NORETURN
+#endif
+#endif
+
+/* What differs between bdwgc 8.2 and 8.3 (gc_version.h). */
+#if SGC_BDWGC == 803
+#define GC_SGC_FORMAT_ const char
+#define GC_SGC_GCJ_TYPE_ const void
+#define GC_SGC_STACK_SIZE_ size_t
+#define GC_SGC_MEMORY_USE_ GC_word
+#else
+#define GC_SGC_FORMAT_ char
+#define GC_SGC_GCJ_TYPE_ void
+#define GC_SGC_STACK_SIZE_ GC_word
+#define GC_SGC_MEMORY_USE_ size_t
+#endif
+
+/* Bytes of a pointer. */
+#define GC_SIZEOF_PTR 8
+
+/* Of GC_get_version(). */
+#define GC_VERSION_VAL_T unsigned
 
 /* ---- call positions, for the debugging functions --------------------------------------------- */
 

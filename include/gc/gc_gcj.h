@@ -19,11 +19,12 @@ extern "C" {
 GC_API void GC_CALL GC_init_gcj_malloc(int proc_number, void *proc);
 
 /* A zeroed object of at least that size, with `type` in its first word. */
-GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_gcj_malloc(size_t size, void *type);
-GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_gcj_malloc(size_t size, void *type, GC_EXTRA_PARAMS);
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_gcj_malloc(size_t size, GC_SGC_GCJ_TYPE_ *type);
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_gcj_malloc(size_t size, GC_SGC_GCJ_TYPE_ *type,
+                                                                             GC_EXTRA_PARAMS);
 
 /* The same for a large object of which the program keeps a pointer near the beginning. */
-GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_gcj_malloc_ignore_off_page(size_t size, void *type);
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_gcj_malloc_ignore_off_page(size_t size, GC_SGC_GCJ_TYPE_ *type);
 
 /* The kinds of these objects, 0 before GC_init_gcj_malloc.  Do not assign to them. */
 GC_API int GC_gcj_kind;

@@ -121,7 +121,6 @@ GC_API int GC_CALL GC_get_pages_executable(void);
 
 /* ---- markers --------------------------------------------------------------------------------- */
 
-#ifdef GC_THREADS
 /* How many threads mark, the collecting one included; 0: SGC decides.  GC_MARKERS in the environment wins.
  * [before init] */
 GC_API void GC_CALL GC_set_markers_count(unsigned count);
@@ -129,6 +128,7 @@ GC_API void GC_CALL GC_set_markers_count(unsigned count);
 /* One less than the markers: the number of helper threads, once a collection has needed them.  [unregistered,
  * callback] */
 GC_API int GC_CALL GC_get_parallel(void);
+#ifdef GC_THREADS
 GC_API GC_ATTR_DEPRECATED int GC_parallel;
 #endif
 
@@ -206,7 +206,7 @@ GC_API void GC_CALL GC_get_heap_usage_safe(GC_word *heap_size, GC_word *free_byt
                                            GC_word *bytes_since_gc, GC_word *total_bytes);
 
 /* Bytes in allocated objects now. */
-GC_API size_t GC_CALL GC_get_memory_use(void);
+GC_API GC_SGC_MEMORY_USE_ GC_CALL GC_get_memory_use(void);
 
 /* New members come at the end only. */
 struct GC_prof_stats_s {

@@ -36,10 +36,10 @@ GC_API GC_ATTR_DEPRECATED GC_on_heap_resize_proc GC_on_heap_resize;
 /* Gets warnings: `format` is a printf format in which at most one conversion, of the size of a word, takes
  * `argument`.  May run under the allocation lock and in a stopped world.  The default writes them to the
  * log. */
-typedef void (GC_CALLBACK *GC_warn_proc)(char *format, GC_word argument);
+typedef void (GC_CALLBACK *GC_warn_proc)(GC_SGC_FORMAT_ *format, GC_uintptr_t argument);
 GC_API void GC_CALL GC_set_warn_proc(GC_warn_proc hook) GC_ATTR_NONNULL(1);
 GC_API GC_warn_proc GC_CALL GC_get_warn_proc(void);
-GC_API void GC_CALLBACK GC_ignore_warn_proc(char *format, GC_word argument);    /* a hook that drops them */
+GC_API void GC_CALLBACK GC_ignore_warn_proc(GC_SGC_FORMAT_ *format, GC_uintptr_t argument);     /* a hook that drops them */
 
 /* The file descriptor for warnings, statistics and dumps; 2 by default.  [unregistered] */
 GC_API void GC_CALL GC_set_log_fd(int fd);
@@ -50,9 +50,15 @@ typedef void (GC_CALLBACK *GC_abort_func)(const char *message);
 GC_API void GC_CALL GC_set_abort_func(GC_abort_func hook) GC_ATTR_NONNULL(1);
 GC_API GC_abort_func GC_CALL GC_get_abort_func(void);
 
+#if defined(GC_EXIT_LACKS_NORETURN)     /* which a client may define */
+#define GC_OOM_ABORT_THROW_ATTRIBUTE
+#else
+#define GC_OOM_ABORT_THROW_ATTRIBUTE GC_ATTR_NORETURN
+#endif
+
 /* Ends the process because there is no memory: for out-of-memory hooks.  Says so, calls the hook above with NULL, and
  * exit(1).  Does not return.  [unregistered] */
-GC_API void GC_CALL GC_abort_on_oom(void);
+GC_API GC_OOM_ABORT_THROW_ATTRIBUTE void GC_CALL GC_abort_on_oom(void);
 
 /* ---- events ---------------------------------------------------------------------------------- */
 

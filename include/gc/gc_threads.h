@@ -53,7 +53,8 @@ GC_API int GC_CALL GC_thread_is_registered(void);
 /* Tells SGC of the calling thread's normal stack and its alternate signal stack (lowest address and bytes),
  * so that both are scanned when it is stopped in a handler.  SGC also asks the system for the alternate
  * stack in use; call this for one that the system does not know of. */
-GC_API void GC_CALL GC_register_altstack(void *stack, GC_word stack_size, void *altstack, GC_word altstack_size);
+GC_API void GC_CALL GC_register_altstack(void *stack, GC_SGC_STACK_SIZE_ stack_size, void *altstack,
+                                         GC_SGC_STACK_SIZE_ altstack_size);
 #endif
 
 /* ---- threads that block, and come back ------------------------------------------------------- */

@@ -10,6 +10,19 @@
 #ifndef TESTS_API_API_LIST_H
 #define TESTS_API_API_LIST_H
 
+/* Types that bdwgc 8.3 has changed. */
+#if defined(SGC_BDWGC) && SGC_BDWGC == 803
+#define API_FORMAT const char
+#define API_GCJ_TYPE const void
+#define API_STACK_SIZE size_t
+#define API_MEMORY_USE GC_word
+#else
+#define API_FORMAT char
+#define API_GCJ_TYPE void
+#define API_STACK_SIZE GC_word
+#define API_MEMORY_USE size_t
+#endif
+
 /* What is set and asked for by one type. */
 #define API_SETTING(F, type, name) F(void, GC_set_##name, (type)) F(type, GC_get_##name, (void))
 
@@ -88,7 +101,7 @@
     F(size_t, GC_get_total_bytes, (void)) \
     F(size_t, GC_get_obtained_from_os_bytes, (void)) \
     F(void, GC_get_heap_usage_safe, (GC_word *, GC_word *, GC_word *, GC_word *, GC_word *)) \
-    F(size_t, GC_get_memory_use, (void)) \
+    F(API_MEMORY_USE, GC_get_memory_use, (void)) \
     F(size_t, GC_get_prof_stats, (struct GC_prof_stats_s *, size_t)) \
     F(void, GC_start_performance_measurement, (void)) \
     F(unsigned long, GC_get_full_gc_total_time, (void))
@@ -108,7 +121,7 @@
     API_SETTING(F, GC_oom_func, oom_fn) \
     API_SETTING(F, GC_on_heap_resize_proc, on_heap_resize) \
     API_SETTING(F, GC_warn_proc, warn_proc) \
-    F(void, GC_ignore_warn_proc, (char *, GC_word)) \
+    F(void, GC_ignore_warn_proc, (API_FORMAT *, GC_word)) \
     F(void, GC_set_log_fd, (int)) \
     API_SETTING(F, GC_abort_func, abort_func) \
     F(void, GC_abort_on_oom, (void)) \
@@ -206,9 +219,9 @@
     F(void *, GC_malloc_explicitly_typed_ignore_off_page, (size_t, GC_descr)) \
     F(void *, GC_calloc_explicitly_typed, (size_t, size_t, GC_descr)) \
     F(void, GC_init_gcj_malloc, (int, void *)) \
-    F(void *, GC_gcj_malloc, (size_t, void *)) \
-    F(void *, GC_debug_gcj_malloc, (size_t, void *, const char *, int)) \
-    F(void *, GC_gcj_malloc_ignore_off_page, (size_t, void *)) \
+    F(void *, GC_gcj_malloc, (size_t, API_GCJ_TYPE *)) \
+    F(void *, GC_debug_gcj_malloc, (size_t, API_GCJ_TYPE *, const char *, int)) \
+    F(void *, GC_gcj_malloc_ignore_off_page, (size_t, API_GCJ_TYPE *)) \
     F(void, GC_register_disclaim_proc, (int, GC_disclaim_proc, int)) \
     F(void, GC_init_finalized_malloc, (void)) \
     F(void *, GC_finalized_malloc, (size_t, const struct GC_finalizer_closure *))
@@ -248,7 +261,7 @@
     F(int, GC_register_my_thread, (const struct GC_stack_base *)) \
     F(int, GC_unregister_my_thread, (void)) \
     F(int, GC_thread_is_registered, (void)) \
-    F(void, GC_register_altstack, (void *, GC_word, void *, GC_word)) \
+    F(void, GC_register_altstack, (void *, API_STACK_SIZE, void *, API_STACK_SIZE)) \
     F(void, GC_alloc_lock, (void)) \
     F(void, GC_alloc_unlock, (void)) \
     F(void, GC_stop_world_external, (void)) \

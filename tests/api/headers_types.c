@@ -49,7 +49,7 @@ API_SHORTTERM(API_POINTER)
 static int stop(void) { return 0; }
 static void *out_of_memory(size_t bytes) { (void)bytes; return NULL; }
 static void resized(GC_word bytes) { (void)bytes; }
-static void warned(char *format, GC_word argument) { (void)format; (void)argument; }
+static void warned(API_FORMAT *format, GC_word argument) { (void)format; (void)argument; }
 static void aborted(const char *message) { (void)message; }
 static void event(GC_EventType which) { (void)which; }
 static void thread_event(GC_EventType which, void *thread) { (void)which; (void)thread; }
