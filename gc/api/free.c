@@ -162,6 +162,20 @@ void GC_free(void *object)
         sgc_brief_leave_slowly(&cache->section, NULL);
 }
 
+/* GC_free reports what belongs to the layer on top, as other wrong addresses. */
+void GC_freezero(void *object, size_t bytes)
+{
+    struct sgc_object o;
+
+    if (object != NULL && sgc_object_find((uintptr_t)object, &o) && o.start == (uintptr_t)object && !sgc_upper_owns(&o)) {
+        size_t usable = sgc_api_usable(&o);
+
+        sgc_assert(sgc_api_object_ok(&o) && usable <= o.bytes);
+        memset(object, 0, bytes < usable ? bytes : usable);
+    }
+    GC_free(object);
+}
+
 /* ---- realloc ---- */
 
 void sgc_api_free_moved(struct sgc_mutator *self, void *object)
@@ -261,6 +275,16 @@ void *GC_realloc(void *object, size_t size)
         return resize(object, size);
     GC_free(object);
     return NULL;
+}
+
+/* An address that is wrong has been reported, and there is nothing to free. */
+void *GC_reallocf(void *object, size_t size)
+{
+    void *result = GC_realloc(object, size);
+
+    if (result == NULL && size != 0 && object != NULL && GC_base(object) == object)
+        GC_free(object);
+    return result;
 }
 
 /* ---- sizes ---- */

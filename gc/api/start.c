@@ -81,6 +81,11 @@ void GC_noop1(GC_word word)
     __asm__ __volatile__("" : : "r"(word));
 }
 
+void GC_noop1_ptr(volatile void *p)
+{
+    __asm__ __volatile__("" : : "r"(p) : "memory");
+}
+
 /* ---- end ---- */
 
 /* No thread keeps slots that it could hand out without asking. */

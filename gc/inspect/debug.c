@@ -42,16 +42,25 @@ DEBUG(GC_debug_malloc_ignore_off_page, sgc_api_near_start_or_null, SGC_KIND_CONS
 DEBUG(GC_debug_malloc_atomic_ignore_off_page, sgc_api_near_start_or_null, SGC_KIND_POINTER_FREE)
 DEBUG(GC_debug_malloc_stubborn, sgc_api_allocate_or_null, SGC_KIND_CONSERVATIVE)
 
-void *GC_debug_generic_or_special_malloc(size_t size, int kind, const char *file, int line)
-{
-    if (!sgc_api_good_kind("GC_debug_generic_or_special_malloc", kind))
-        return NULL;
-    return allocate(sgc_api_allocate_or_null, size, (uint32_t)kind, file, line);
-}
+#define DEBUG_OF_KIND(name) \
+    void *name(size_t size, int kind, const char *file, int line) \
+    { \
+        if (!sgc_api_good_kind(#name, kind)) \
+            return NULL; \
+        return allocate(sgc_api_allocate_or_null, size, (uint32_t)kind, file, line); \
+    }
+
+DEBUG_OF_KIND(GC_debug_generic_malloc)
+DEBUG_OF_KIND(GC_debug_generic_or_special_malloc)
 
 void *GC_debug_malloc_replacement(size_t size)
 {
     return GC_debug_malloc(size, NULL, 0);
+}
+
+void *GC_debug_malloc_uncollectable_replacement(size_t size)
+{
+    return GC_debug_malloc_uncollectable(size, NULL, 0);
 }
 
 /* ---- copies of strings ---- */
@@ -168,6 +177,29 @@ void GC_debug_free(void *object)
     }
 }
 
+/* The bytes that the client has of the object at its address; 0: no object begins there, or it has
+ * been freed already. */
+static size_t client_bytes(const void *object)
+{
+    enum sgc_debug_state state = sgc_debug_around(object);
+    struct sgc_object o;
+
+    if (state == SGC_DEBUG_NONE)
+        return sgc_object_find((uintptr_t)object, &o) && o.start == (uintptr_t)object ? sgc_api_usable(&o) : 0;
+    if (state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN)
+        return 0;
+    return sgc_debug_header_of((void *)(uintptr_t)object)->size;
+}
+
+void GC_debug_freezero(void *object, size_t bytes)
+{
+    size_t had = object != NULL ? client_bytes(object) : 0;
+
+    if (had != 0)
+        memset(object, 0, bytes < had ? bytes : had);
+    GC_debug_free(object);
+}
+
 /* ---- resize ---- */
 
 static void *resize(void *object, size_t size, const char *file, int line)
@@ -208,6 +240,28 @@ void *GC_debug_realloc_replacement(void *object, size_t size)
     return GC_debug_realloc(object, size, NULL, 0);
 }
 
+/* An object with which something is wrong has been reported, and stays. */
+static bool may_be_freed(const void *object)
+{
+    enum sgc_debug_state state = sgc_debug_around(object);
+
+    return state == SGC_DEBUG_GOOD || (state == SGC_DEBUG_NONE && GC_base((void *)(uintptr_t)object) == object);
+}
+
+void *GC_debug_reallocf(void *object, size_t size, const char *file, int line)
+{
+    void *result = GC_debug_realloc(object, size, file, line);
+
+    if (result == NULL && size != 0 && object != NULL && may_be_freed(object))
+        GC_debug_free(object);
+    return result;
+}
+
+void *GC_debug_reallocf_replacement(void *object, size_t size)
+{
+    return GC_debug_reallocf(object, size, NULL, 0);
+}
+
 /* ---- the others ---- */
 
 void GC_debug_register_displacement(size_t n)
@@ -234,6 +288,14 @@ void GC_debug_end_stubborn_change(const void *object)
 void GC_debug_change_stubborn(const void *object)
 {
     (void)object;
+}
+
+/* Its state says whether something refers to the whole object, guards included. */
+int GC_debug_toggleref_add(void *object, int is_strong)
+{
+    bool guarded = sgc_debug_around(object) != SGC_DEBUG_NONE;
+
+    return GC_toggleref_add(guarded ? sgc_debug_header_of(object) : object, is_strong);
 }
 
 /* ---- leaks ---- */

@@ -49,13 +49,17 @@ GC_API GC_ATTR_MALLOC wchar_t *GC_CALL GC_debug_wcsdup(const wchar_t *string, GC
 
 /* As GC_realloc, for both sorts of objects; the result always has guards, and the new position. */
 GC_API void *GC_CALL GC_debug_realloc(void *object, size_t size, GC_EXTRA_PARAMS) GC_ATTR_ALLOC_SIZE(2);
+GC_API void *GC_CALL GC_debug_reallocf(void *object, size_t size, GC_EXTRA_PARAMS) GC_ATTR_ALLOC_SIZE(2);
 
-/* As GC_free. */
+/* As GC_free and GC_freezero. */
 GC_API void GC_CALL GC_debug_free(void *object);
+GC_API void GC_CALL GC_debug_freezero(void *object, size_t bytes);
 
 /* The same without a position: to stand in for malloc and realloc. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc_replacement(size_t size);
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc_uncollectable_replacement(size_t size);
 GC_API GC_ATTR_ALLOC_SIZE(2) void *GC_CALL GC_debug_realloc_replacement(void *object, size_t size);
+GC_API GC_ATTR_ALLOC_SIZE(2) void *GC_CALL GC_debug_reallocf_replacement(void *object, size_t size);
 
 /* ---- the others -------------------------------------------------------------------------------- */
 

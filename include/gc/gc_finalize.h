@@ -171,10 +171,14 @@ GC_API int GC_CALL GC_register_long_link(void **link, const void *object) GC_ATT
 GC_API int GC_CALL GC_move_long_link(void **from, void **to) GC_ATTR_NONNULL(2);
 GC_API int GC_CALL GC_unregister_long_link(void **link);
 
+/* For an address anywhere in the object, with or without guards. */
+#define GC_GENERAL_REGISTER_DISAPPEARING_LINK_SAFE(link, object) \
+    GC_general_register_disappearing_link(link, GC_base(GC_CAST_AWAY_CONST_PVOID(object)))
+#define GC_REGISTER_LONG_LINK_SAFE(link, object) GC_register_long_link(link, GC_base(GC_CAST_AWAY_CONST_PVOID(object)))
+
 #if defined(GC_DEBUG)
-#define GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, object) \
-    GC_general_register_disappearing_link(link, GC_base((void *)(GC_word)(object)))
-#define GC_REGISTER_LONG_LINK(link, object) GC_register_long_link(link, GC_base((void *)(GC_word)(object)))
+#define GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, object) GC_GENERAL_REGISTER_DISAPPEARING_LINK_SAFE(link, object)
+#define GC_REGISTER_LONG_LINK(link, object) GC_REGISTER_LONG_LINK_SAFE(link, object)
 #else
 #define GC_GENERAL_REGISTER_DISAPPEARING_LINK(link, object) GC_general_register_disappearing_link(link, object)
 #define GC_REGISTER_LONG_LINK(link, object) GC_register_long_link(link, object)
@@ -200,6 +204,16 @@ GC_API GC_toggleref_func GC_CALL GC_get_toggleref_func(void);
  * GC_SUCCESS, also, and without effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a message, for what is
  * not an object's first address. */
 GC_API int GC_CALL GC_toggleref_add(void *object, int is_strong) GC_ATTR_NONNULL(1);
+
+/* For objects of gc_debug.h: `object` is what the client has of it, and the function is asked about GC_base of that.  Others
+ * are as above. */
+GC_API int GC_CALL GC_debug_toggleref_add(void *object, int is_strong) GC_ATTR_NONNULL(1);
+
+#if defined(GC_DEBUG)
+#define GC_TOGGLEREF_ADD(object, is_strong) GC_debug_toggleref_add(object, is_strong)
+#else
+#define GC_TOGGLEREF_ADD(object, is_strong) GC_toggleref_add(object, is_strong)
+#endif
 
 #ifdef __cplusplus
 }

@@ -143,13 +143,17 @@ GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc(size
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc_ignore_off_page(size_t size, int kind);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc_uncollectable(size_t size, int kind);
 
+GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_generic_malloc(size_t size, int kind, GC_EXTRA_PARAMS);
+
 /* For an object like another one, with the kind that GC_get_kind_and_size tells. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_or_special_malloc(size_t size, int kind);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_generic_or_special_malloc(size_t size, int kind,
                                                                                             GC_EXTRA_PARAMS);
 #ifdef GC_DEBUG
+#define GC_GENERIC_MALLOC(size, kind) GC_debug_generic_malloc(size, kind, GC_EXTRAS)
 #define GC_GENERIC_OR_SPECIAL_MALLOC(size, kind) GC_debug_generic_or_special_malloc(size, kind, GC_EXTRAS)
 #else
+#define GC_GENERIC_MALLOC(size, kind) GC_generic_malloc(size, kind)
 #define GC_GENERIC_OR_SPECIAL_MALLOC(size, kind) GC_generic_or_special_malloc(size, kind)
 #endif
 

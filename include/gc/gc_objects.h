@@ -89,6 +89,9 @@ GC_API GC_ATTR_MALLOC void *GC_CALL GC_pvalloc(size_t size);
  */
 GC_API void *GC_CALL GC_realloc(void *object, size_t size) GC_ATTR_ALLOC_SIZE(2);
 
+/* As GC_realloc, but the object is freed when NULL is returned because the memory cannot be had. */
+GC_API void *GC_CALL GC_reallocf(void *object, size_t size) GC_ATTR_ALLOC_SIZE(2);
+
 /*
  * Frees an object before the collector would; any thread may free any object.  NULL: nothing happens.  An
  * interior or foreign address, one on a stack, and an object that is free already are reported with the
@@ -96,11 +99,23 @@ GC_API void *GC_CALL GC_realloc(void *object, size_t size) GC_ATTR_ALLOC_SIZE(2)
  */
 GC_API void GC_CALL GC_free(void *object);
 
+/* Clears the object's first `bytes`, or all of it if that is less, and frees it as GC_free does: for secrets.  An object that
+ * short-term memory keeps is cleared, too. */
+GC_API void GC_CALL GC_freezero(void *object, size_t bytes);
+
 /* ---- what an address belongs to -------------------------------------------------------------- */
 
 /* The first address of the allocated object that `address` points at or into; NULL if there is none.
  * [callback] */
 GC_API void *GC_CALL GC_base(void *address);
+
+/* GC_base of a pointer to const. */
+#if defined(__cplusplus)
+#define GC_CAST_AWAY_CONST_PVOID(p) reinterpret_cast<void *>(reinterpret_cast<GC_uintptr_t>(p))
+#else
+#define GC_CAST_AWAY_CONST_PVOID(p) ((void *)(GC_uintptr_t)(p))
+#endif
+#define GC_base_C(address) ((const void *)GC_base(GC_CAST_AWAY_CONST_PVOID(address)))
 
 /* Nonzero if the address is in the heap, allocated or not: faster than GC_base.  [unregistered, callback,
  * signal] */
@@ -135,6 +150,10 @@ GC_API void GC_CALL GC_register_displacement(size_t n);
 typedef GC_word GC_hidden_pointer;
 #define GC_HIDE_POINTER(p) (~(GC_hidden_pointer)(p))
 #define GC_REVEAL_POINTER(p) ((void *)GC_HIDE_POINTER(p))
+
+/* These hide all pointers but NULL, which is 0, as the collector leaves a disappearing link. */
+#define GC_HIDE_NZ_POINTER(p) ((GC_hidden_pointer)(-(GC_signed_word)(p)))
+#define GC_REVEAL_NZ_POINTER(p) ((void *)GC_HIDE_NZ_POINTER(p))
 #if defined(I_HIDE_POINTERS) || defined(GC_I_HIDE_POINTERS)
 #define HIDE_POINTER(p) GC_HIDE_POINTER(p)
 #define REVEAL_POINTER(p) GC_REVEAL_POINTER(p)
@@ -144,10 +163,11 @@ typedef GC_word GC_hidden_pointer;
 #if defined(__GNUC__)
 #define GC_reachable_here(p) __asm__ __volatile__("" : : "X"(p) : "memory")
 #else
-#define GC_reachable_here(p) GC_noop1((GC_word)(p))
+#define GC_reachable_here(p) GC_noop1_ptr(GC_CAST_AWAY_CONST_PVOID(p))
 #endif
-/* Does nothing, which the compiler cannot know.  [unregistered, callback, signal] */
+/* They do nothing, which the compiler cannot know.  [unregistered, callback, signal] */
 GC_API void GC_CALL GC_noop1(GC_word word);
+GC_API void GC_CALL GC_noop1_ptr(volatile void *p);
 
 /* ---- writes that the collector is told of ---------------------------------------------------- */
 
@@ -169,22 +189,33 @@ GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 
 /* ---- macros: the names to write -------------------------------------------------------------- */
 
-/* With GC_DEBUG defined these add positions and guards (gc_debug.h); with GC_DEBUG_REPLACEMENT two of them use the
+/* With GC_DEBUG defined these add positions and guards (gc_debug.h); with GC_DEBUG_REPLACEMENT some of them use the
  * functions that know no position. */
 #if defined(GC_DEBUG_REPLACEMENT)
 #define GC_MALLOC(size) GC_debug_malloc_replacement(size)
 #define GC_REALLOC(object, size) GC_debug_realloc_replacement(object, size)
+#define GC_REALLOCF(object, size) GC_debug_reallocf_replacement(object, size)
 #elif defined(GC_DEBUG)
 #define GC_MALLOC(size) GC_debug_malloc(size, GC_EXTRAS)
 #define GC_REALLOC(object, size) GC_debug_realloc(object, size, GC_EXTRAS)
+#define GC_REALLOCF(object, size) GC_debug_reallocf(object, size, GC_EXTRAS)
 #else
 #define GC_MALLOC(size) GC_malloc(size)
 #define GC_REALLOC(object, size) GC_realloc(object, size)
+#define GC_REALLOCF(object, size) GC_reallocf(object, size)
+#endif
+
+/* In bdwgc 8.3 uncollectable objects are among these. */
+#if defined(GC_DEBUG_REPLACEMENT) && SGC_BDWGC == 803
+#define GC_MALLOC_UNCOLLECTABLE(size) GC_debug_malloc_uncollectable_replacement(size)
+#elif defined(GC_DEBUG)
+#define GC_MALLOC_UNCOLLECTABLE(size) GC_debug_malloc_uncollectable(size, GC_EXTRAS)
+#else
+#define GC_MALLOC_UNCOLLECTABLE(size) GC_malloc_uncollectable(size)
 #endif
 
 #if defined(GC_DEBUG)
 #define GC_MALLOC_ATOMIC(size) GC_debug_malloc_atomic(size, GC_EXTRAS)
-#define GC_MALLOC_UNCOLLECTABLE(size) GC_debug_malloc_uncollectable(size, GC_EXTRAS)
 #define GC_MALLOC_ATOMIC_UNCOLLECTABLE(size) GC_debug_malloc_atomic_uncollectable(size, GC_EXTRAS)
 #define GC_MALLOC_IGNORE_OFF_PAGE(size) GC_debug_malloc_ignore_off_page(size, GC_EXTRAS)
 #define GC_MALLOC_ATOMIC_IGNORE_OFF_PAGE(size) GC_debug_malloc_atomic_ignore_off_page(size, GC_EXTRAS)
@@ -194,12 +225,12 @@ GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 #define GC_WCSDUP(string) GC_debug_wcsdup(string, GC_EXTRAS)
 #endif
 #define GC_FREE(object) GC_debug_free(object)
+#define GC_FREEZERO(object, bytes) GC_debug_freezero(object, bytes)
 #define GC_END_STUBBORN_CHANGE(object) GC_debug_end_stubborn_change(object)
 #define GC_PTR_STORE_AND_DIRTY(address, value) GC_debug_ptr_store_and_dirty(address, value)
 #define GC_REGISTER_DISPLACEMENT(n) GC_debug_register_displacement(n)
 #else
 #define GC_MALLOC_ATOMIC(size) GC_malloc_atomic(size)
-#define GC_MALLOC_UNCOLLECTABLE(size) GC_malloc_uncollectable(size)
 #define GC_MALLOC_ATOMIC_UNCOLLECTABLE(size) GC_malloc_atomic_uncollectable(size)
 #define GC_MALLOC_IGNORE_OFF_PAGE(size) GC_malloc_ignore_off_page(size)
 #define GC_MALLOC_ATOMIC_IGNORE_OFF_PAGE(size) GC_malloc_atomic_ignore_off_page(size)
@@ -209,10 +240,12 @@ GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 #define GC_WCSDUP(string) GC_wcsdup(string)
 #endif
 #define GC_FREE(object) GC_free(object)
+#define GC_FREEZERO(object, bytes) GC_freezero(object, bytes)
 #define GC_END_STUBBORN_CHANGE(object) GC_end_stubborn_change(object)
 #define GC_PTR_STORE_AND_DIRTY(address, value) GC_ptr_store_and_dirty(address, value)
 #define GC_REGISTER_DISPLACEMENT(n) GC_register_displacement(n)
 #endif
+#define GC_FREEZEROALL(object) GC_FREEZERO(object, ~(size_t)0)
 #define GC_MALLOC_STUBBORN(size) GC_MALLOC(size)
 #define GC_CHANGE_STUBBORN(object) GC_change_stubborn(object)
 
@@ -220,6 +253,11 @@ GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 #define GC_NEW_ATOMIC(type) ((type *)GC_MALLOC_ATOMIC(sizeof(type)))
 #define GC_NEW_UNCOLLECTABLE(type) ((type *)GC_MALLOC_UNCOLLECTABLE(sizeof(type)))
 #define GC_NEW_STUBBORN(type) GC_NEW(type)
+
+/* Arrays; their size in bytes must not exceed what a size_t holds. */
+#define GC_NEW_ARRAY(type, count) ((type *)GC_MALLOC(sizeof(type) * (count)))
+#define GC_NEW_ATOMIC_ARRAY(type, count) ((type *)GC_MALLOC_ATOMIC(sizeof(type) * (count)))
+#define GC_NEW_UNCOLLECTABLE_ARRAY(type, count) ((type *)GC_MALLOC_UNCOLLECTABLE(sizeof(type) * (count)))
 
 #ifdef __cplusplus
 }

@@ -304,6 +304,18 @@
     F(void, GC_noop1, (GC_word)) \
     API_SETTING(F, GC_sp_corrector_proc, sp_corrector)
 
+/* Of bdwgc 8.3. */
+#define API_8_3(F) \
+    F(void *, GC_reallocf, (void *, size_t)) \
+    F(void, GC_freezero, (void *, size_t)) \
+    F(void *, GC_debug_reallocf, (void *, size_t, const char *, int)) \
+    F(void *, GC_debug_reallocf_replacement, (void *, size_t)) \
+    F(void, GC_debug_freezero, (void *, size_t)) \
+    F(void *, GC_debug_generic_malloc, (size_t, int, const char *, int)) \
+    F(void *, GC_debug_malloc_uncollectable_replacement, (size_t)) \
+    F(int, GC_debug_toggleref_add, (void *, int)) \
+    F(void, GC_noop1_ptr, (volatile void *))
+
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \
     F(GC_ref_kind, GC_get_back_ptr_info, (void *, void **, size_t *)) \

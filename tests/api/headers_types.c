@@ -44,6 +44,9 @@ API_BACK_POINTERS(API_POINTER)
 API_SGC(API_POINTER)
 API_SHORTTERM(API_POINTER)
 #endif
+#if !defined(API_PEER) || SGC_BDWGC == 803
+API_8_3(API_POINTER)
+#endif
 
 /* Callback types, from functions as a client writes them. */
 static int stop(void) { return 0; }
