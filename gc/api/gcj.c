@@ -12,34 +12,42 @@
 #include "gc/config/public_vars.h"
 #include "mark/mark_procs.h"
 
-enum {
-    DESCRIPTOR_AT = sizeof(GC_word),    /* in the description */
-    FOR_DEBUGGING = 1,                  /* environment of the procedure */
-};
-
-#define DESCRIBED_BY_TYPE ((uintptr_t)-(DESCRIPTOR_AT + GC_INDIR_PER_OBJ_BIAS) | GC_DS_PER_OBJECT)
+enum { FOR_DEBUGGING = 1 };             /* environment of the procedure */
 
 /* Kinds: 0 until they are made.  Any thread, release / acquire; the public variables are copies. */
 SGC_STATE static sgc_a32_t plain_kind, debug_kind;
 
-static bool set_proc(int number, void *proc)
+static bool set_proc(int number, GC_mark_proc proc)
 {
     sgc_assert(sgc_gc_lock_held());
     if (proc == NULL)
         return false;
-    if (number >= 0 && sgc_mark_proc_set((uint32_t)number, (sgc_mark_proc_t)(uintptr_t)proc))
+    if (number >= 0 && sgc_mark_proc_set((uint32_t)number, proc))
         return true;
     sgc_warn(
         "GC_init_gcj_malloc(%d, %p): a number below %d is expected, or one that GC_new_proc has returned; the procedure is not "
         "used. Pass GC_GCJ_RESERVED_MARK_PROC_INDEX",
-        number, proc, GC_RESERVED_MARK_PROCS);
+        number, (void *)(uintptr_t)proc, GC_RESERVED_MARK_PROCS);
     return false;
 }
 
-static void make_kinds(int number, void *proc)
+/* The descriptor lies `offset` bytes from where the first word points. */
+static struct sgc_kind described_by_type(size_t offset)
 {
-    struct sgc_kind plain = { .descriptor = DESCRIBED_BY_TYPE, .clear = true, .scan = SGC_SCAN_DESCRIBED };
-    struct sgc_kind debug = { .clear = true, .scan = SGC_SCAN_WORDS };
+    bool good = offset % sizeof(GC_word) == 0 && offset <= INT32_MAX;
+
+    if (!good)
+        sgc_warn("GC_init_gcj_malloc_mp: descriptors at byte %zu of a type; a multiple of %zu is expected; all words of the "
+                 "objects count as pointers. Pass GC_GCJ_MARK_DESCR_OFFSET", offset, sizeof(GC_word));
+    return (struct sgc_kind){
+        .descriptor = good ? (uintptr_t)-(offset + GC_INDIR_PER_OBJ_BIAS) | GC_DS_PER_OBJECT : 0,
+        .clear = true, .scan = good ? SGC_SCAN_DESCRIBED : SGC_SCAN_WORDS,
+    };
+}
+
+static void make_kinds(int number, GC_mark_proc proc, size_t offset)
+{
+    struct sgc_kind plain = described_by_type(offset), debug = { .clear = true, .scan = SGC_SCAN_WORDS };
     static const char what[] = "objects of gcj";
 
     sgc_assert(sgc_gc_lock_held() && sgc_a32_load(&plain_kind) == 0);
@@ -52,7 +60,7 @@ static void make_kinds(int number, void *proc)
     sgc_assert(sgc_a32_load(&plain_kind) < SGC_KINDS && sgc_a32_load(&debug_kind) < SGC_KINDS);
 }
 
-void GC_init_gcj_malloc(int number, void *proc)
+static void make_kinds_once(int number, GC_mark_proc proc, size_t offset)
 {
     bool closed;
 
@@ -60,8 +68,18 @@ void GC_init_gcj_malloc(int number, void *proc)
         return;
     closed = sgc_gc_lock_enter(sgc_mutator_self());
     if (sgc_a32_load(&plain_kind) == 0)
-        make_kinds(number, proc);
+        make_kinds(number, proc, offset);
     sgc_gc_lock_leave(closed);
+}
+
+void GC_init_gcj_malloc(int number, void *proc)
+{
+    make_kinds_once(number, (GC_mark_proc)(uintptr_t)proc, GC_GCJ_MARK_DESCR_OFFSET);
+}
+
+void GC_init_gcj_malloc_mp(unsigned number, GC_mark_proc proc, size_t offset)
+{
+    make_kinds_once((int)number, proc, offset);
 }
 
 /* ---- objects ---- */

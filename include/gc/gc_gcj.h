@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Objects whose first word points at a description of their type, for compilers such as gcj.  The second word of the
- * description, at byte 8, is a descriptor as in gc_mark.h.
+ * description, at byte 8, is a descriptor as in gc_mark.h; GC_init_gcj_malloc_mp, which is there, allows another place.
  */
 #ifndef GC_GCJ_H
 #define GC_GCJ_H
@@ -10,6 +10,10 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#ifndef GC_GCJ_MARK_DESCR_OFFSET
+#define GC_GCJ_MARK_DESCR_OFFSET GC_SIZEOF_PTR
 #endif
 
 /* Once, before the first such object is allocated; further calls do nothing.  `proc`, a GC_mark_proc (gc_mark.h) or NULL, gets

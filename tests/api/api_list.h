@@ -314,7 +314,8 @@
     F(void *, GC_debug_generic_malloc, (size_t, int, const char *, int)) \
     F(void *, GC_debug_malloc_uncollectable_replacement, (size_t)) \
     F(int, GC_debug_toggleref_add, (void *, int)) \
-    F(void, GC_noop1_ptr, (volatile void *))
+    F(void, GC_noop1_ptr, (volatile void *)) \
+    F(void, GC_init_gcj_malloc_mp, (unsigned, GC_mark_proc, size_t))
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \

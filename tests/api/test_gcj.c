@@ -108,8 +108,46 @@ static void check(void)
     API_CHILD(!wrong_environment);
 }
 
+#ifndef API_PEER
+/* With the descriptor elsewhere. */
+struct far_type {
+    void *unused[4];
+    GC_word descriptor;
+};
+
+static void check_far(void)
+{
+    static struct far_type far_by_length = { { NULL }, 2 * sizeof(void *) }, far_by_bitmap = { { NULL }, (GC_word)9 << 60 | GC_DS_BITMAP };
+
+    GC_INIT();
+    GC_init_gcj_malloc_mp(GC_GCJ_RESERVED_MARK_PROC_INDEX, mark_second, offsetof(struct far_type, descriptor));
+    kept = api_outside(3 * OBJECTS * sizeof *kept);
+    lost = api_outside(3 * OBJECTS * sizeof *lost);
+    check_plan((struct plan){ (struct type *)(void *)&far_by_length, 1, 0 });
+    check_plan((struct plan){ (struct type *)(void *)&far_by_bitmap, 4, 1 });
+}
+
+static void check_uneven(void)
+{
+    GC_init_gcj_malloc_mp(GC_GCJ_RESERVED_MARK_PROC_INDEX, mark_second, 12);
+    kept = api_outside(3 * OBJECTS * sizeof *kept);
+    lost = api_outside(3 * OBJECTS * sizeof *lost);
+    check_plan((struct plan){ &by_length, 7, 0 });
+}
+
+static void check_places(void)
+{
+    api_check_child_with("GC_MARKERS=8", check_far, "descriptors at another place of the type");
+    api_check_child_with("SGC_MODE=concurrent GC_PAUSE_TIME_TARGET=0", check_far, "in concurrent mode");
+    api_check_started(check_uneven, "a multiple of 8 is expected", "a place that is none is reported, and every word counts");
+}
+#endif
+
 int main(void)
 {
+#ifndef API_PEER
+    check_places();
+#endif
     api_check_child_with("GC_MARKERS=1", check, "types by length, bitmap and procedure");
     api_check_child_with("GC_MARKERS=8", check, "eight markers");
     api_check_child_with("SGC_TORTURE=97", check, "under torture");
