@@ -27,6 +27,8 @@
  *                            published
  *   home: lowest, counts     under the pool's lock       same               the lock
  *   promised                 who grows (growing)         same               the lock, under which that is set and cleared
+ *   refused                  who grows, under the lock   whoever reports    acquire-release RMW; a later one takes an earlier
+ *                                                        it: 0              one's place
  *   the counts               under the pool's lock       anybody            relaxed: figures for pacing and reports
  */
 #ifndef SGC_ALLOC_PAGES_POOL_H
@@ -56,6 +58,8 @@ struct sgc_pool {
     sgc_a32_t coming;           /* pages on their way here, doubled, and whether somebody sleeps
                                  * until there are none */
     sgc_a32_t grown;            /* counts growths: waiters sleep on it */
+    sgc_aw_t refused;           /* bytes that the system has refused when the heap was to grow; 0:
+                                 * none since that was reported */
     sgc_aw_t in_use;            /* pages handed out */
     sgc_aw_t small;             /* of these, the ones handed out one by one: of small objects */
     sgc_aw_t dirty;             /* free pages with contents */

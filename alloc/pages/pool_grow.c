@@ -241,6 +241,8 @@ static bool grow(uint32_t need, uint32_t want, bool huge, uint32_t home, struct 
     if (end != from && !hole)
         settle(from, end, huge, home);
     sgc_lock(&sgc_pool.lock, self);
+    if (end == from)
+        sgc_aw_store_rel(&sgc_pool.refused, (size_t)need * SGC_PAGE);
     publish(end, hole, home);
     end_growing();
     return end != from;
@@ -285,6 +287,8 @@ bool sgc_pool_expand(size_t pages, struct sgc_section *self)
             sgc_unlock(&sgc_pool.lock, self);
             granted = commit_upto(sgc_pool.promised + want);
             sgc_lock(&sgc_pool.lock, self);
+            if (!granted)
+                sgc_aw_store_rel(&sgc_pool.refused, (size_t)want * SGC_PAGE);
         }
         end_growing();
     }

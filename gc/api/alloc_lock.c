@@ -14,14 +14,15 @@ SGC_STATE static bool stopped;          /* GC_stop_world_external is in force */
 
 /* A guard is two system calls, and there are programs that call this for every look into a weak
  * table. */
-void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
+__attribute__((always_inline))
+static inline void *with_lock(GC_fn_type fn, void *arg, uintptr_t entry)
 {
     struct sgc_mutator *self = sgc_mutator_self();
     struct sgc_gc_lock_hold hold;
     void *result;
 
     if (!sgc_gc_lock_try(self, &hold)) {
-        if (sgc_gc_lock_recover(self, sgc_callers_stack_pointer()))
+        if (sgc_gc_lock_recover(self, entry))
             return fn(arg);
         sgc_gc_lock_acquire_for(self, &hold);
     }
@@ -30,6 +31,18 @@ void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
     result = fn(arg);
     sgc_gc_lock_release_for(&hold);
     return result;
+}
+
+void *GC_call_with_alloc_lock(GC_fn_type fn, void *arg)
+{
+    return with_lock(fn, arg, sgc_callers_stack_pointer());
+}
+
+/* There are no readers beside each other: the lock is held for as long as fn takes. */
+void *GC_call_with_reader_lock(GC_fn_type fn, void *arg, int release)
+{
+    (void)release;
+    return with_lock(fn, arg, sgc_callers_stack_pointer());
 }
 
 void GC_alloc_lock(void)

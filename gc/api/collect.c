@@ -195,6 +195,31 @@ void GC_disable(void)
     sgc_collect_disable();
 }
 
+/* The client's frames are above `sp`.  Within a callback there is nothing to finish, or it is being
+ * finished. */
+static void finish_and_disable_from(void *arg, uintptr_t sp)
+{
+    uintptr_t entry = *(uintptr_t *)arg;
+    struct sgc_mutator *self = sgc_api_self();
+
+    if (self == NULL || sgc_gc_lock_recover(self, entry)) {
+        sgc_collect_disable();
+        return;
+    }
+    sgc_collect_finish_and_disable(self, sp);
+    sgc_stack_clear_deep();
+    sgc_finalizers_poll(self, entry);
+    sgc_disclaim_run(self, SIZE_MAX, entry);
+}
+
+void GC_finish_and_disable(void)
+{
+    uintptr_t entry = sgc_callers_stack_pointer();
+
+    sgc_assert(entry != 0);
+    sgc_with_registers(finish_and_disable_from, &entry);
+}
+
 void GC_enable(void)
 {
     if (!sgc_collect_enable())

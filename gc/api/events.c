@@ -117,6 +117,16 @@ static void on_resumed(void *context, const struct sgc_cycle_record *record)
         tell(record->complete ? GC_EVENT_RECLAIM_START : GC_EVENT_END);
 }
 
+static void measure(const struct sgc_cycle_record *r)
+{
+    struct sgc_api_counters *c = &sgc_api_counters;
+
+    sgc_assert(sgc_a32_load(&c->measuring) != 0);
+    sgc_aw_add_relaxed(&c->measured_ns, r->times.resumed_ns - r->times.request_ns);
+    sgc_aw_add_relaxed(&c->stopped_ns, r->concurrent.earlier_stops_ns + sgc_cycle_pause_ns(r));
+    sgc_aw_add_relaxed(&c->stops, r->concurrent.earlier_stops + 1);
+}
+
 static void count(const struct sgc_cycle_record *r)
 {
     struct sgc_api_counters *c = &sgc_api_counters;
@@ -128,7 +138,7 @@ static void count(const struct sgc_cycle_record *r)
     sgc_aw_add_relaxed(&c->reclaimed_before, sgc_aw_load(&c->reclaimed_last));
     sgc_aw_store(&c->reclaimed_last, dead);
     if (sgc_a32_load(&c->measuring) != 0)
-        sgc_aw_add_relaxed(&c->measured_ns, r->times.resumed_ns - r->times.request_ns);
+        measure(r);
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)

@@ -224,6 +224,7 @@ void GC_finalize_all(void)
 
     if (self == NULL || !may_run("GC_finalize_all", sgc_callers_stack_pointer()))
         return;
+    sgc_a32_store(&sgc_finalizers_at_once, 0);
     do
         sgc_finalizers_run(self);
     while (enqueue_all(self));
@@ -244,6 +245,16 @@ void GC_dump_finalization(void)
 SGC_API_SWITCH(finalize_on_demand, sgc_client_finalize_on_demand)
 SGC_API_SWITCH(java_finalization, sgc_client_java_finalization)
 SGC_API_NUMBER(allocd_bytes_per_finalizer, GC_word, bytes_per_finalizer)
+
+void GC_set_interrupt_finalizers(unsigned count)
+{
+    sgc_a32_store(&sgc_finalizers_at_once, count);
+}
+
+unsigned GC_get_interrupt_finalizers(void)
+{
+    return sgc_a32_load(&sgc_finalizers_at_once);
+}
 
 void GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier)
 {

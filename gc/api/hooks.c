@@ -15,6 +15,7 @@
 #include "gc/api/hooks.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/collect.h"
+#include "gc/pacing/heap_size.h"
 #include "gc/snapshot/snapshot.h"
 #include "mark/descriptor.h"
 #include "mark/mark_roots.h"
@@ -42,6 +43,7 @@ GC_oom_func GC_get_oom_fn(void)
 }
 
 SGC_API_HOOK(on_heap_resize, GC_on_heap_resize_proc, sgc_client_on_heap_resize)
+SGC_API_HOOK(on_os_get_mem, GC_on_os_get_mem_proc, sgc_on_os_get_mem)
 
 /* ---- warnings ---- */
 

@@ -36,6 +36,8 @@ struct sgc_api_counters {
     sgc_aw_t reclaimed_before;          /* and those before it */
     sgc_a32_t measuring;
     sgc_aw_t measured_ns;               /* in collections, since measuring */
+    sgc_aw_t stopped_ns;                /* of these, in stops, */
+    sgc_aw_t stops;                     /* and their number */
 };
 extern struct sgc_api_counters sgc_api_counters;
 

@@ -6,6 +6,7 @@
 #include "gc/api/api.h"
 
 #include "gc/collect/allocate.h"
+#include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
@@ -33,6 +34,11 @@ size_t GC_get_size_map_at(int request)
     granules = sgc_request_granules((size_t)request);
     sgc_assert(granules == 0 || granules * SGC_GRANULE <= sgc_class_bytes(sgc_class_for(granules)));
     return granules == 0 ? SIZE_MAX : sgc_class_bytes(sgc_class_for(granules));
+}
+
+int GC_get_dont_add_byte_at_end(void)
+{
+    return (sgc_init_done() || sgc_init_now()) && sgc_options.end_byte == SGC_END_BYTE_ROOTS;
 }
 
 /* ---- which words count ---- */

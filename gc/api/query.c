@@ -128,7 +128,26 @@ void GC_start_performance_measurement(void)
     sgc_a32_store(&sgc_api_counters.measuring, 1);
 }
 
+enum { NS_PER_MS = 1000000 };
+
 unsigned long GC_get_full_gc_total_time(void)
 {
-    return sgc_aw_load(&sgc_api_counters.measured_ns) / 1000000;
+    return sgc_aw_load(&sgc_api_counters.measured_ns) / NS_PER_MS;
+}
+
+unsigned long GC_get_full_gc_total_ns_frac(void)
+{
+    return sgc_aw_load(&sgc_api_counters.measured_ns) % NS_PER_MS;
+}
+
+unsigned long GC_get_stopped_mark_total_time(void)
+{
+    return sgc_aw_load(&sgc_api_counters.stopped_ns) / NS_PER_MS;
+}
+
+unsigned long GC_get_avg_stopped_mark_time_ns(void)
+{
+    unsigned long stops = sgc_aw_load(&sgc_api_counters.stops);
+
+    return stops != 0 ? sgc_aw_load(&sgc_api_counters.stopped_ns) / stops : 0;
 }

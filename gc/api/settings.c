@@ -171,6 +171,33 @@ int GC_get_manual_vdb_allowed(void)
     return (int)sgc_a32_load(&incremental.manual_vdb);
 }
 
+void GC_set_mprotect_vdb_allowed(int on)
+{
+    sgc_watch_allow_mprotect(on != 0);
+}
+
+int GC_get_mprotect_vdb_allowed(void)
+{
+    return sgc_watch_allows_mprotect();
+}
+
+unsigned GC_get_supported_vdbs(void)
+{
+    return GC_VDB_UFFDWP | GC_VDB_SOFT | GC_VDB_MPROTECT | GC_VDB_MANUAL;
+}
+
+unsigned GC_get_actual_vdb(void)
+{
+    static const unsigned vdb[] = {
+        [SGC_DIRTY_AUTO] = GC_VDB_NONE, [SGC_DIRTY_ASYNC] = GC_VDB_UFFDWP, [SGC_DIRTY_SOFT] = GC_VDB_SOFT,
+        [SGC_DIRTY_MPROTECT] = GC_VDB_MPROTECT, [SGC_DIRTY_NONE] = GC_VDB_DEFAULT, [SGC_DIRTY_SOFTWARE] = GC_VDB_MANUAL,
+    };
+    int dirty = sgc_watch_source();
+
+    sgc_assert(dirty >= 0 && (size_t)dirty < sizeof vdb / sizeof *vdb);
+    return sgc_concurrent_enabled() ? vdb[dirty] : GC_VDB_NONE;
+}
+
 MIN_NUMBER(full_freq, 0, sgc_client_full_freq)
 MIN_NUMBER(rate, 1, incremental.rate)
 MIN_NUMBER(max_prior_attempts, 0, sgc_attempts_max)

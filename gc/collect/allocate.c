@@ -227,11 +227,11 @@ static struct sgc_mutator *allocator_self(void)
     return self != NULL && !sgc_init_ended() ? self : NULL;
 }
 
-/* Only who has taken memory looks at its size: the words are shared. */
-static void note_growth(struct sgc_mutator *self, const struct request *r)
+/* Only who has taken memory, or was refused some, looks at its size: the words are shared. */
+static void note_growth(struct sgc_mutator *self, const struct request *r, bool refused)
 {
     sgc_assert(sgc_mutator_mine(self));
-    if (r->small && !self->cache.page_taken)
+    if (r->small && !self->cache.page_taken && !refused)
         return;
     self->cache.page_taken = false;
     sgc_heap_watch(self);
@@ -251,7 +251,7 @@ static void *allocate_or_collect(struct sgc_mutator *self, const struct request 
     object = try_heap(self, r);
     if (object == NULL)
         object = collect_and_try(self, r, last_begun(seen));
-    note_growth(self, r);
+    note_growth(self, r, object == NULL);
     return object;
 }
 

@@ -145,6 +145,17 @@ enum sgc_collect_result sgc_collect_from(struct sgc_mutator *self, enum sgc_reas
     return done ? SGC_COLLECTED : again ? SGC_COLLECT_INTERRUPTED : SGC_COLLECT_GIVEN_UP;
 }
 
+void sgc_collect_finish_and_disable(struct sgc_mutator *self, uintptr_t from)
+{
+    sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
+    sgc_gc_lock_acquire(self);
+    sgc_cycle.interrupted = false;
+    if (sgc_concurrent_marks() && !sgc_cycle_disabled())
+        sgc_lead_finish(self, SGC_REASON_EXPLICIT, SGC_FOR_REQUEST, NULL, from);
+    sgc_collect_disable();
+    sgc_gc_lock_release();
+}
+
 /* ---- threads that help a cycle, or wait for it: they count as stopped meanwhile ---- */
 
 struct wait {

@@ -79,4 +79,9 @@ static inline int sgc_collect_disabled(void)
 
 bool sgc_collect_enable(void);              /* false: it was not disabled */
 
+/* Disables collections when a cycle that marks beside the program has been finished; the calling
+ * thread's stack is scanned from `from`.  If the world cannot be stopped, the cycle waits until
+ * they are enabled.  Outside sections, the GC lock not held. */
+void sgc_collect_finish_and_disable(struct sgc_mutator *self, uintptr_t from);
+
 #endif

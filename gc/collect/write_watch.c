@@ -26,6 +26,7 @@ enum {
 
 struct watch {
     sgc_a32_t manual;                   /* the program has promised to report its writes */
+    sgc_a32_t no_mprotect;              /* it cannot do with pages that are protected */
     sgc_aw_t source;                    /* struct sgc_written_source; 0: none is open */
     sgc_aw_t changing;                  /* the one that is being opened, or closed; 0: none */
     bool lost;                          /* since it was opened something could not be collected */
@@ -59,6 +60,12 @@ static const struct sgc_written_source *const by_option[] = {
 /* A source that collects pages and watches them anew beside the program needs the barrier: see
  * watch_anew. */
 static const struct sgc_written_refusal no_barrier = { "membarrier", 0 };
+static const struct sgc_written_refusal forbidden = { "the program forbids it (GC_set_mprotect_vdb_allowed)", 0 };
+
+static bool is_forbidden(const struct sgc_written_source *one)
+{
+    return one == &sgc_written_mprotect && !sgc_watch_allows_mprotect();
+}
 
 static bool has_barrier(const struct sgc_written_source *one)
 {
@@ -71,8 +78,8 @@ static bool open_one(const struct sgc_written_source *one, struct sgc_written_re
     bool opened;
 
     sgc_assert(source() == NULL);
-    *why = no_barrier;
-    if (!has_barrier(one))
+    *why = is_forbidden(one) ? forbidden : no_barrier;
+    if (is_forbidden(one) || !has_barrier(one))
         return false;
     sgc_aw_store_rel(&watch.changing, (uintptr_t)one);
     opened = sgc_written_open(one, sgc_heap.base, sgc_heap.base + sgc_heap.reserved, why);
@@ -154,6 +161,17 @@ void sgc_watch_set_manual(bool on)
         sgc_a32_store(&watch.manual, on);
 }
 
+void sgc_watch_allow_mprotect(bool on)
+{
+    if (source() == NULL)
+        sgc_a32_store(&watch.no_mprotect, !on);
+}
+
+bool sgc_watch_allows_mprotect(void)
+{
+    return sgc_a32_load(&watch.no_mprotect) == 0;
+}
+
 static bool open_wanted(const char *when)
 {
     struct sgc_written_refusal why;
@@ -192,6 +210,17 @@ const char *sgc_watch_name(void)
     const struct sgc_written_source *now = source();
 
     return now != NULL ? now->name : "none";
+}
+
+int sgc_watch_source(void)
+{
+    const struct sgc_written_source *now = source();
+
+    for (int dirty = SGC_DIRTY_ASYNC; now != NULL && dirty <= SGC_DIRTY_SOFTWARE; dirty++)
+        if (by_option[dirty] == now)
+            return dirty;
+    sgc_assert(now == NULL);
+    return SGC_DIRTY_AUTO;
 }
 
 bool sgc_watch_kernel_writes(void)

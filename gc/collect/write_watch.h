@@ -6,7 +6,8 @@
  *   source    who enables concurrent cycles; the lead, where  the lead, who has the GC lock;  release / acquire
  *             no cycle marks                                  who switches stacks
  *   changing  who opens or closes a source                  the child of a fork, alone      release / acquire
- *   manual    who chooses the mode, before that               who enables them                relaxed: one word
+ *   manual, no_mprotect
+ *             who chooses the mode, before that               who enables them                relaxed: one word
  *   reported  any process that has it, adds a bit         same                            acquire-release RMW
  *   the rest  the lead; who has taken the cycle from it (gc/collect/concurrent.h)
  *
@@ -28,6 +29,11 @@ struct sgc_mutator;
  * open. */
 void sgc_watch_set_manual(bool on);
 
+/* False: SGC_DIRTY=mprotect counts as a source that does not work here.  Changes nothing once a
+ * source is open. */
+void sgc_watch_allow_mprotect(bool on);
+bool sgc_watch_allows_mprotect(void);
+
 enum sgc_watch_opened {
     SGC_WATCH_REFUSED,          /* there is no source that works here */
     SGC_WATCH_LATER,            /* for a reason that goes by */
@@ -42,6 +48,9 @@ enum sgc_watch_opened sgc_watch_open(bool again);
 
 /* As SGC_DIRTY says it; "none" before it is open. */
 const char *sgc_watch_name(void);
+
+/* The value of SGC_DIRTY that stands for it; SGC_DIRTY_AUTO: none is open. */
+int sgc_watch_source(void);
 
 /* Can system calls write into pages that are watched? */
 bool sgc_watch_kernel_writes(void);

@@ -40,7 +40,7 @@ struct queue {
 };
 
 SGC_STATE static struct queue queue = { .freed = SGC_TREE_INIT(FREED_LOG) };
-SGC_STATE sgc_a32_t sgc_finalizers_due;
+SGC_STATE sgc_a32_t sgc_finalizers_due, sgc_finalizers_at_once;
 
 bool sgc_finalizers_waiting(void)
 {
@@ -202,11 +202,12 @@ static bool take(struct sgc_mutator *self, struct sgc_record *copy)
 int sgc_finalizers_run(struct sgc_mutator *self)
 {
     uintptr_t outer = sgc_finalizer_running(self, sgc_stack_pointer()) ? self->finalizing : 0;
+    uint32_t max = sgc_a32_load(&sgc_finalizers_at_once);
     struct sgc_record r;
     int count = 0;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    while (sgc_finalizers_waiting() && take(self, &r)) {
+    while ((max == 0 || (uint32_t)count < max) && sgc_finalizers_waiting() && take(self, &r)) {
         if (r.fn == NULL)
             continue;
         self->finalizing = outer != 0 ? outer : sgc_stack_pointer();

@@ -16,9 +16,11 @@ bool sgc_finalizers_waiting_early(void);
 /* The number of objects that wait.  World stopped. */
 size_t sgc_queue_length(void);
 
-/* Runs finalizers until none waits, and returns their number.  Outside sections, without the GC
- * lock. */
+/* Runs finalizers until none waits, or sgc_finalizers_at_once of them, and returns their number.
+ * Outside sections, without the GC lock. */
 int sgc_finalizers_run(struct sgc_mutator *self);
+extern sgc_a32_t sgc_finalizers_at_once;    /* 0: no limit.  Any thread: relaxed, one word that
+                                             * stands for itself */
 
 /* Is the calling thread within a finalizer, or an expiry procedure?  `entry` as below. */
 bool sgc_finalizer_running(struct sgc_mutator *self, uintptr_t entry);

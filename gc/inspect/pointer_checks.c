@@ -33,6 +33,14 @@ void (*GC_same_obj_print_proc)(void *p, void *q) = different_objects;
 void (*GC_is_visible_print_proc)(void *p) = not_visible;
 void (*GC_is_valid_displacement_print_proc)(void *p) = not_valid;
 
+#define PRINT_PROC(name, type) \
+    void GC_set_##name(type proc) { GC_##name = proc; } \
+    type GC_get_##name(void) { return GC_##name; }
+
+PRINT_PROC(same_obj_print_proc, GC_same_obj_print_proc_t)
+PRINT_PROC(is_visible_print_proc, GC_valid_ptr_print_proc_t)
+PRINT_PROC(is_valid_displacement_print_proc, GC_valid_ptr_print_proc_t)
+
 /* ---- the checks ---- */
 
 static bool same_object(uintptr_t p, uintptr_t q)

@@ -159,11 +159,10 @@ bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self)
                                                      * heap grow */
     expanded = sgc_pool_expand(pages, sgc_section_of(self));
     sgc_guard_leave(sgc_section_of(self));
-    if (!expanded)
-        return false;
-    sgc_pacing_grant(size + pages * SGC_PAGE, bytes);
+    if (expanded)
+        sgc_pacing_grant(size + pages * SGC_PAGE, bytes);
     sgc_heap_watch(self);
-    return true;
+    return expanded;
 }
 
 /* The GC lock keeps collections, and with them other hooks, away meanwhile. */
@@ -179,17 +178,76 @@ static void call_hook(struct sgc_mutator *self, size_t size)
     sgc_gc_lock_leave(closed);
 }
 
+/* ---- what the system grants and refuses ---- */
+
+struct reported {
+    sgc_aw_t end;               /* of the heap, from its base: the client knows of what is below */
+    size_t begun;               /* or it is being told, or its hook has left by a jump */
+};
+
+SGC_STATE static struct reported reported;
+SGC_STATE sgc_aw_t sgc_on_os_get_mem;
+
+typedef void memory_hook(void *space, size_t bytes);
+
+/* Another thread that gets such memory waits here until the hook has returned. */
+static void report_granted(struct sgc_mutator *self, memory_hook *hook, size_t end)
+{
+    bool closed = sgc_gc_lock_enter(self);
+    size_t from = sgc_pace_larger(sgc_aw_load(&reported.end), reported.begun);
+
+    sgc_assert(sgc_gc_lock_held());
+    if (end > from) {
+        reported.begun = end;
+        hook((void *)(sgc_heap.base + from), end - from);
+        sgc_aw_store_rel(&reported.end, end);
+    }
+    sgc_gc_lock_leave(closed);
+}
+
+static void report_refused(struct sgc_mutator *self, memory_hook *hook)
+{
+    size_t bytes = sgc_aw_swap(&sgc_pool.refused, 0);
+    bool closed;
+
+    if (bytes == 0)
+        return;
+    closed = sgc_gc_lock_enter(self);
+    hook(NULL, bytes);
+    sgc_gc_lock_leave(closed);
+}
+
+/* Without a hook nobody waits for the lock. */
+static void watch_system(struct sgc_mutator *self)
+{
+    memory_hook *hook = (memory_hook *)sgc_aw_load_acq(&sgc_on_os_get_mem);
+    size_t end = sgc_aw_load_acq(&sgc_heap.limit), known = sgc_aw_load_acq(&reported.end);
+
+    sgc_assert(!self->service);
+    if (end > known && hook == NULL)
+        sgc_aw_cas(&reported.end, known, end);
+    else if (end > known)
+        report_granted(self, hook, end);
+    if (hook != NULL && sgc_aw_load(&sgc_pool.refused) != 0)
+        report_refused(self, hook);
+}
+
+/* ---- the watch ---- */
+
 void sgc_heap_watch(struct sgc_mutator *self)
 {
     size_t size = sgc_heap_size();
-    size_t reported = sgc_aw_load(&reported_size);
+    size_t known = sgc_aw_load(&reported_size);
 
     sgc_assert(sgc_section_of(self)->held == 0);
     watch_group(self);
-    if (self->service || !differ_by_arena(size, reported) || !sgc_aw_cas(&reported_size, reported, size))
+    if (self->service)
+        return;
+    watch_system(self);
+    if (!differ_by_arena(size, known) || !sgc_aw_cas(&reported_size, known, size))
         return;
     note_size(size);
-    if (size > reported)
-        SGC_EVENT(heap_grown, size - reported);
+    if (size > known)
+        SGC_EVENT(heap_grown, size - known);
     call_hook(self, size);
 }

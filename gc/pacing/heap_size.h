@@ -17,6 +17,11 @@
  *   max_size       any mutator on the slow path, by CAS   same        relaxed: a figure
  *   reported_size  any mutator on the slow path, by CAS   same        relaxed: a figure
  *   asked_size     the same, and the service thread       same        relaxed: a figure
+ *   reported.end   any mutator on the slow path, by CAS;  same        release / acquire: the hook has returned
+ *                  with the GC lock, if there is a hook
+ *   reported.begun with the GC lock                       same        the GC lock
+ *   on_os_get_mem  who sets the client's hook, under the  same        release / acquire
+ *                  GC lock
  *   set            the start, GC_set_max_heap_size        any thread  relaxed: a figure
  *   group          the start, GC_set_max_heap_size        any thread  relaxed: the same value each time
  */
@@ -33,11 +38,13 @@ size_t sgc_heap_max(void);             /* the largest size that was seen */
 bool sgc_heap_expand(size_t bytes, struct sgc_mutator *self);
 
 /* Finds out whether the size has changed by an arena or more, and reports that to listeners and the
- * client's hook.  On a mutator, outside sections, GC lock free or its own.
+ * client's hook; and to another hook, what memory the system has granted or refused meanwhile.  On
+ * a mutator, outside sections, GC lock free or its own.
  *
  * Asks the cgroup, too, how much is left, if the size has changed so much since somebody did, and
  * the thread has the stack for it.  The service thread does no more than that. */
 void sgc_heap_watch(struct sgc_mutator *self);
+extern sgc_aw_t sgc_on_os_get_mem;      /* void (*)(void *space, size_t bytes); 0: none */
 
 /* ---- the limit ---- */
 

@@ -31,19 +31,29 @@ GC_API void *GC_CALL GC_is_visible(void *p);
  * p. */
 GC_API void *GC_CALL GC_is_valid_displacement(void *p);
 
-/* The hooks: never NULL. */
-GC_API void (GC_CALLBACK *GC_same_obj_print_proc)(void *p, void *q);
-GC_API void (GC_CALLBACK *GC_is_visible_print_proc)(void *p);
-GC_API void (GC_CALLBACK *GC_is_valid_displacement_print_proc)(void *p);
+/* The hooks: never NULL.  Set them before other threads check; setters and getters take no lock. */
+typedef void (GC_CALLBACK *GC_same_obj_print_proc_t)(void *p, void *q);
+typedef void (GC_CALLBACK *GC_valid_ptr_print_proc_t)(void *p);
+GC_API void GC_CALL GC_set_same_obj_print_proc(GC_same_obj_print_proc_t hook) GC_ATTR_NONNULL(1);
+GC_API GC_same_obj_print_proc_t GC_CALL GC_get_same_obj_print_proc(void);
+GC_API void GC_CALL GC_set_is_visible_print_proc(GC_valid_ptr_print_proc_t hook) GC_ATTR_NONNULL(1);
+GC_API GC_valid_ptr_print_proc_t GC_CALL GC_get_is_visible_print_proc(void);
+GC_API void GC_CALL GC_set_is_valid_displacement_print_proc(GC_valid_ptr_print_proc_t hook) GC_ATTR_NONNULL(1);
+GC_API GC_valid_ptr_print_proc_t GC_CALL GC_get_is_valid_displacement_print_proc(void);
+GC_API GC_same_obj_print_proc_t GC_same_obj_print_proc;
+GC_API GC_valid_ptr_print_proc_t GC_is_visible_print_proc;
+GC_API GC_valid_ptr_print_proc_t GC_is_valid_displacement_print_proc;
 
 /* Pointer arithmetic that is checked with GC_DEBUG, and plain without.  They may evaluate their first
  * argument more than once. */
 #if defined(GC_DEBUG) && defined(__GNUC__)
-#define GC_PTR_ADD(p, n) ((__typeof__(p))GC_same_obj((p) + (n), (p)))
-#define GC_PRE_INCR(p, n) \
-    ((__typeof__(p))GC_pre_incr((void **)&(p), (ptrdiff_t)(n) * (ptrdiff_t)sizeof(*(p))))
-#define GC_POST_INCR(p) ((__typeof__(p))GC_post_incr((void **)&(p), (ptrdiff_t)sizeof(*(p))))
-#define GC_POST_DECR(p) ((__typeof__(p))GC_post_incr((void **)&(p), -(ptrdiff_t)sizeof(*(p))))
+#define GC_PTR_ADD3(p, n, type) ((type)GC_same_obj((p) + (n), (p)))
+#define GC_PRE_INCR3(p, n, type) ((type)GC_pre_incr((void **)&(p), (ptrdiff_t)(n) * (ptrdiff_t)sizeof(*(p))))
+#define GC_POST_INCR3(p, n, type) ((type)GC_post_incr((void **)&(p), (ptrdiff_t)(n) * (ptrdiff_t)sizeof(*(p))))
+#define GC_PTR_ADD(p, n) GC_PTR_ADD3(p, n, __typeof__(p))
+#define GC_PRE_INCR(p, n) GC_PRE_INCR3(p, n, __typeof__(p))
+#define GC_POST_INCR(p) GC_POST_INCR3(p, 1, __typeof__(p))
+#define GC_POST_DECR(p) GC_POST_INCR3(p, -1, __typeof__(p))
 #else
 #define GC_PTR_ADD(p, n) ((p) + (n))
 #define GC_PRE_INCR(p, n) ((p) += (n))

@@ -121,7 +121,13 @@ GC_API int GC_CALL GC_should_invoke_finalizers(void);
 /* Runs finalizers until none waits; how many it ran.  Not with the allocation lock held. */
 GC_API int GC_CALL GC_invoke_finalizers(void);
 
-/* Queues every registered object, reachable or not, and runs the finalizers; again, until nothing is registered.
+/* The most that run in one call, also of those that are made by allocating and collecting: the others wait for the next one.
+ * 0, as by default: no limit.  [unregistered, callback] */
+GC_API void GC_CALL GC_set_interrupt_finalizers(unsigned count);
+GC_API unsigned GC_CALL GC_get_interrupt_finalizers(void);
+
+/* Takes that limit away, queues every registered object, reachable or not, and runs the finalizers; again, until nothing is
+ * registered.
  * For the end of a program: finalizers must bear objects that have been finalized already. */
 GC_API void GC_CALL GC_finalize_all(void);
 

@@ -52,6 +52,7 @@ GC_API int GC_CALL GC_collect_a_little(void);
 /* No collection, not even an explicit one, until enabled as often as disabled; nor one that another thread has asked for
  * before, unless it is over when this returns.  An allocation for which the heap would have to grow beyond its limit fails. */
 GC_API void GC_CALL GC_disable(void);
+GC_API void GC_CALL GC_finish_and_disable(void);    /* one that marks beside the program is finished first, in a stop */
 GC_API void GC_CALL GC_enable(void);        /* one call too many is reported and ignored */
 GC_API int GC_CALL GC_is_disabled(void);    /* [unregistered, callback, signal] */
 
@@ -161,6 +162,29 @@ GC_API int GC_CALL GC_incremental_protection_needs(void);
 GC_API void GC_CALL GC_set_manual_vdb_allowed(int on);
 GC_API int GC_CALL GC_get_manual_vdb_allowed(void);
 
+/* 0: the program cannot bear pages that are write-protected: SGC_DIRTY=mprotect, the only source that does so, is refused then.
+ * 1 by default.  Before that mode is enabled. */
+GC_API void GC_CALL GC_set_mprotect_vdb_allowed(int on);
+GC_API int GC_CALL GC_get_mprotect_vdb_allowed(void);
+
+/* How the mode finds written pages: by no means (it is not on), by protecting them, by reports of the program, not at all (all
+ * count as written), by the system's soft-dirty bits, by userfaultfd.  The others are those of other systems. */
+#define GC_VDB_NONE 0
+#define GC_VDB_MPROTECT 0x1
+#define GC_VDB_MANUAL 0x2
+#define GC_VDB_DEFAULT 0x4
+#define GC_VDB_GWW 0x8
+#define GC_VDB_PROC 0x20
+#define GC_VDB_SOFT 0x40
+#define GC_VDB_UFFDWP 0x80
+
+/* All that SGC knows, as a sum of these: whether the system has one shows when the mode is enabled.  [unregistered, callback,
+ * signal] */
+GC_API unsigned GC_CALL GC_get_supported_vdbs(void);
+
+/* The one that is used.  [unregistered, callback, signal] */
+GC_API unsigned GC_CALL GC_get_actual_vdb(void);
+
 /* What one GC_collect_a_little marks beside the program, in pages of 4 KB: at least 1; 10 by default. */
 GC_API void GC_CALL GC_set_rate(int pages);
 GC_API int GC_CALL GC_get_rate(void);
@@ -234,6 +258,11 @@ GC_API size_t GC_CALL GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, si
 /* Starts to measure time; then the milliseconds spent in full collections since. */
 GC_API void GC_CALL GC_start_performance_measurement(void);
 GC_API unsigned long GC_CALL GC_get_full_gc_total_time(void);
+
+/* [unregistered, callback, counter] */
+GC_API unsigned long GC_CALL GC_get_full_gc_total_ns_frac(void);    /* and nanoseconds besides, less than 1 000 000 */
+GC_API unsigned long GC_CALL GC_get_stopped_mark_total_time(void);  /* milliseconds since in which they stopped the program */
+GC_API unsigned long GC_CALL GC_get_avg_stopped_mark_time_ns(void); /* of one stop, on average; 0: there was none */
 
 #ifdef __cplusplus
 }

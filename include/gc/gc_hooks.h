@@ -31,6 +31,13 @@ GC_API void GC_CALL GC_set_on_heap_resize(GC_on_heap_resize_proc hook);
 GC_API GC_on_heap_resize_proc GC_CALL GC_get_on_heap_resize(void);
 GC_API GC_ATTR_DEPRECATED GC_on_heap_resize_proc GC_on_heap_resize;
 
+/* Called after the system has granted more memory for the heap, with its address, and when it has refused some, with NULL: by a
+ * thread that allocates, with the allocation lock held, like the hook above.  Memory that was given back and is used again is
+ * not told of; a limit that the program or the user has set is none of the system's.  NULL: none. */
+typedef void (GC_CALLBACK *GC_on_os_get_mem_proc)(void *space, size_t bytes);
+GC_API void GC_CALL GC_set_on_os_get_mem(GC_on_os_get_mem_proc hook);
+GC_API GC_on_os_get_mem_proc GC_CALL GC_get_on_os_get_mem(void);
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* Gets warnings: `format` is a printf format in which at most one conversion, of the size of a word, takes

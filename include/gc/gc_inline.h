@@ -42,6 +42,9 @@ extern "C" {
 #define GC_I_PTRFREE 0
 #define GC_I_NORMAL 1
 
+/* 1: nothing is added to the requests of other functions either, so nothing need be added here (SGC_END_BYTE=roots). */
+GC_API int GC_CALL GC_get_dont_add_byte_at_end(void);
+
 /* Stores in *result a list of at least one object of exactly `size` bytes (rounded up to a size that exists) and that
  * kind, and as many more as are cheap, in ascending addresses, linked through their first words; all other words of
  * kinds with pointers are zero.  NULL when not even one can be had; the out-of-memory hook is not asked.  *result must

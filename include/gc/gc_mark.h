@@ -118,8 +118,8 @@ GC_API unsigned GC_CALL GC_new_proc(GC_mark_proc procedure);
 GC_API unsigned GC_CALL GC_new_proc_inner(GC_mark_proc procedure);
 
 /* GC_init_gcj_malloc (gc_gcj.h) with the types that it should have, and the place of the descriptor in the description of a
- * type: GC_GCJ_MARK_DESCR_OFFSET, or another multiple of 8.  If it is none, that is reported, and all words of the objects count
- * as pointers.  bdwgc takes its own place only. */
+ * type: GC_GCJ_MARK_DESCR_OFFSET, or another multiple of 8.  If it is none, that is reported, and all words of the objects
+ * count as pointers.  bdwgc takes its own place only. */
 GC_API void GC_CALL GC_init_gcj_malloc_mp(unsigned proc_number, GC_mark_proc proc, size_t descriptor_offset);
 
 /* ---- kinds of the client ----------------------------------------------------------------------- */

@@ -78,7 +78,12 @@ GC_API void *GC_CALL GC_call_with_gc_active(GC_fn_type fn, void *arg) GC_ATTR_NO
 GC_API void *GC_CALL GC_call_with_alloc_lock(GC_fn_type fn, void *arg) GC_ATTR_NONNULL(1);
 
 #ifdef GC_THREADS
-/* The same in two halves, by one thread. */
+/* As GC_call_with_alloc_lock, for a function that only reads what the lock keeps, as when it reveals a hidden pointer.  bdwgc
+ * runs several of them at a time, SGC one after the other.  `release` says that the next holder is to see what fn has written;
+ * it does in any case. */
+GC_API void *GC_CALL GC_call_with_reader_lock(GC_fn_type fn, void *arg, int release) GC_ATTR_NONNULL(1);
+
+/* GC_call_with_alloc_lock in two halves, by one thread. */
 GC_API void GC_CALL GC_alloc_lock(void);
 GC_API void GC_CALL GC_alloc_unlock(void);
 
@@ -89,6 +94,7 @@ GC_API void GC_CALL GC_start_world_external(void);
 #else
 #define GC_alloc_lock() ((void)0)
 #define GC_alloc_unlock() ((void)0)
+#define GC_call_with_reader_lock(fn, arg, release) ((void)(release), (fn)(arg))
 #endif
 
 /* ---- coroutines ------------------------------------------------------------------------------ */

@@ -315,7 +315,21 @@
     F(void *, GC_debug_malloc_uncollectable_replacement, (size_t)) \
     F(int, GC_debug_toggleref_add, (void *, int)) \
     F(void, GC_noop1_ptr, (volatile void *)) \
-    F(void, GC_init_gcj_malloc_mp, (unsigned, GC_mark_proc, size_t))
+    F(void, GC_init_gcj_malloc_mp, (unsigned, GC_mark_proc, size_t)) \
+    API_SETTING(F, GC_on_os_get_mem_proc, on_os_get_mem) \
+    API_SETTING(F, unsigned, interrupt_finalizers) \
+    F(void, GC_finish_and_disable, (void)) \
+    F(void *, GC_call_with_reader_lock, (GC_fn_type, void *, int)) \
+    F(unsigned long, GC_get_full_gc_total_ns_frac, (void)) \
+    F(unsigned long, GC_get_stopped_mark_total_time, (void)) \
+    F(unsigned long, GC_get_avg_stopped_mark_time_ns, (void)) \
+    API_SETTING(F, GC_same_obj_print_proc_t, same_obj_print_proc) \
+    API_SETTING(F, GC_valid_ptr_print_proc_t, is_visible_print_proc) \
+    API_SETTING(F, GC_valid_ptr_print_proc_t, is_valid_displacement_print_proc) \
+    F(int, GC_get_dont_add_byte_at_end, (void)) \
+    API_SETTING(F, int, mprotect_vdb_allowed) \
+    F(unsigned, GC_get_supported_vdbs, (void)) \
+    F(unsigned, GC_get_actual_vdb, (void))
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \
