@@ -272,39 +272,101 @@ static void *true_array(size_t bytes, size_t size, GC_descr descriptor)
     return (void *)o.start;
 }
 
+/* How an array is made, worked out once for all arrays like it.  The client's struct does not show
+ * it. */
+enum { TOO_LARGE, AS_OBJECT, AS_ARRAY };
+
+struct plan {
+    uintptr_t how;
+    size_t bytes, element;
+    GC_descr descriptor;
+    uintptr_t unused[4];
+};
+_Static_assert(sizeof(struct plan) == sizeof(struct GC_calloc_typed_descr_s), "part of the ABI");
+
 /* Most arrays need not be one: nothing or everything is a pointer, or there are few words. */
-static void *array(size_t count, size_t size, GC_descr descriptor)
+static struct plan plan_for(size_t count, size_t size, GC_descr descriptor)
 {
     size_t words = size / WORD;
     GC_descr d = short_form(descriptor, words);
+    struct plan plan = { .how = AS_OBJECT, .bytes = count * size, .descriptor = descriptor };
 
     if (count <= 1 || size == 0 || descriptor == 0 || descriptor == EVERYTHING)
-        return typed(count * size, descriptor, false);
+        return plan;
     if ((descriptor & GC_DS_TAGS) == GC_DS_LENGTH && descriptor >= size)
-        return typed(count * size, count * size, false);
-    if ((d & GC_DS_TAGS) == GC_DS_BITMAP && count <= SHORT / words)
-        return typed(count * size, repeated(d, words, count), false);
-    return true_array(count * size, size, d);
+        plan.descriptor = count * size;
+    else if ((d & GC_DS_TAGS) == GC_DS_BITMAP && count <= SHORT / words)
+        plan.descriptor = repeated(d, words, count);
+    else
+        plan = (struct plan){ .how = AS_ARRAY, .bytes = count * size, .element = size, .descriptor = d };
+    return plan;
+}
+
+static struct plan plan_checked(const char *function, size_t count, size_t size, GC_descr descriptor)
+{
+    size_t bytes;
+
+    descriptor = checked(function, descriptor);
+    if (size % WORD != 0 && descriptor != EVERYTHING && descriptor != 0) {
+        sgc_warn(
+            "%s: elements of %zu bytes; a multiple of %d is expected, so that all have their pointers at the same places; all "
+            "words of the array count as pointers. Round the size up", function, size, (int)WORD);
+        descriptor = EVERYTHING;
+    }
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return (struct plan){ .how = TOO_LARGE, .bytes = SIZE_MAX };
+    return plan_for(count, size, descriptor);
+}
+
+static void *make(const struct plan *plan)
+{
+    void *object = NULL;
+
+    if (plan->how == AS_OBJECT)
+        object = typed(plan->bytes, plan->descriptor, false);
+    else if (plan->how == AS_ARRAY)
+        object = true_array(plan->bytes, plan->element, plan->descriptor);
+    return object != NULL ? object : sgc_out_of_memory(plan->bytes);
 }
 
 void *GC_calloc_explicitly_typed(size_t count, size_t size, GC_descr descriptor)
 {
-    size_t bytes;
-    void *object = NULL;
+    struct plan plan = plan_checked("GC_calloc_explicitly_typed", count, size, descriptor);
 
-    descriptor = checked("GC_calloc_explicitly_typed", descriptor);
-    if (size % WORD != 0 && descriptor != EVERYTHING && descriptor != 0) {
-        sgc_warn(
-            "GC_calloc_explicitly_typed: elements of %zu bytes; a multiple of %d is expected, so that all have their pointers "
-            "at the same places; all words of the array count as pointers. Round the size up",
-            size, (int)WORD);
-        descriptor = EVERYTHING;
-    }
-    if (!__builtin_mul_overflow(count, size, &bytes))
-        object = array(count, size, descriptor);
-    else
-        bytes = SIZE_MAX;
-    return object != NULL ? object : sgc_out_of_memory(bytes);
+    sgc_assert(plan.how == TOO_LARGE || plan.bytes == count * size);
+    return make(&plan);
+}
+
+static bool is_plan(const char *function, size_t bytes)
+{
+    if (bytes == sizeof(struct plan))
+        return true;
+    sgc_warn("%s: a struct of %zu bytes; %zu are expected; nothing is done. Pass sizeof(struct GC_calloc_typed_descr_s)",
+             function, bytes, sizeof(struct plan));
+    return false;
+}
+
+int GC_calloc_prepare_explicitly_typed(struct GC_calloc_typed_descr_s *prepared, size_t bytes, size_t count, size_t size,
+                                       GC_descr descriptor)
+{
+    static const char function[] = "GC_calloc_prepare_explicitly_typed";
+    struct plan plan;
+
+    if (!is_plan(function, bytes))
+        return 0;
+    plan = plan_checked(function, count, size, descriptor);
+    memcpy(prepared, &plan, sizeof plan);
+    return plan.how != TOO_LARGE;
+}
+
+void *GC_calloc_do_explicitly_typed(const struct GC_calloc_typed_descr_s *prepared, size_t bytes)
+{
+    struct plan plan;
+
+    if (!is_plan("GC_calloc_do_explicitly_typed", bytes))
+        return NULL;
+    memcpy(&plan, prepared, sizeof plan);
+    return make(&plan);
 }
 
 /* ---- resizing ---- */

@@ -115,7 +115,7 @@ GC_API void GC_CALL GC_print_free_list(int kind, size_t granules);
     } while (0)
 
 /* Words to granules, rounded up. */
-#define GC_WORDS_TO_WHOLE_GRANULES(words) GC_WORDS_TO_GRANULES((words) + GC_GRANULE_WORDS - 1)
+#define GC_WORDS_TO_WHOLE_GRANULES(words) GC_PTRS_TO_WHOLE_GRANULES(words)
 
 /* `result` = an object of so many words. */
 #define GC_MALLOC_WORDS_KIND(result, words, lists, kind, prepare) \

@@ -10,13 +10,18 @@
 #ifndef GC_TINY_FL_H
 #define GC_TINY_FL_H
 
+#include "gc.h"
+
 #ifndef GC_GRANULE_BYTES
 #define GC_GRANULE_BYTES 16
-#define GC_GRANULE_WORDS 2
 #endif
+#define GC_GRANULE_PTRS (GC_GRANULE_BYTES / GC_SIZEOF_PTR)
+#define GC_GRANULE_WORDS GC_GRANULE_PTRS
 
-/* Words to granules, rounded down. */
-#define GC_WORDS_TO_GRANULES(words) ((words) / GC_GRANULE_WORDS)
+/* Words to granules, rounded down and up; bdwgc 8.3 calls them pointers. */
+#define GC_PTRS_TO_GRANULES(words) ((words) / GC_GRANULE_PTRS)
+#define GC_PTRS_TO_WHOLE_GRANULES(words) GC_PTRS_TO_GRANULES((words) + GC_GRANULE_PTRS - 1)
+#define GC_WORDS_TO_GRANULES(words) GC_PTRS_TO_GRANULES(words)
 
 #ifndef GC_TINY_FREELISTS
 #define GC_TINY_FREELISTS 25        /* objects of up to 384 bytes */

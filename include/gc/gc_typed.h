@@ -26,9 +26,11 @@ typedef GC_word *GC_bitmap;
 #define GC_get_bit(bitmap, n) (((bitmap)[(n) / GC_WORDSZ] >> ((n) % GC_WORDSZ)) & 1)
 #define GC_set_bit(bitmap, n) ((bitmap)[(n) / GC_WORDSZ] |= (GC_word)1 << ((n) % GC_WORDSZ))
 
-/* Of a type and its member, in words. */
-#define GC_WORD_OFFSET(type, member) (offsetof(type, member) / sizeof(GC_word))
-#define GC_WORD_LEN(type) (sizeof(type) / sizeof(GC_word))
+/* Of a type and its member, in words; bdwgc 8.3 calls them pointers. */
+#define GC_OFFSETOF_IN_PTRS(type, member) (offsetof(type, member) / sizeof(void *))
+#define GC_SIZEOF_IN_PTRS(type) (sizeof(type) / sizeof(void *))
+#define GC_WORD_OFFSET(type, member) GC_OFFSETOF_IN_PTRS(type, member)
+#define GC_WORD_LEN(type) GC_SIZEOF_IN_PTRS(type)
 #define GC_BITMAP_SIZE(type) ((GC_WORD_LEN(type) + GC_WORDSZ - 1) / GC_WORDSZ)
 
 typedef GC_word GC_descr;
@@ -62,12 +64,30 @@ GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_explicitly_t
 GC_API GC_ATTR_MALLOC GC_ATTR_CALLOC_SIZE(1, 2) void *GC_CALL GC_calloc_explicitly_typed(size_t count, size_t size,
                                                                                          GC_descr descriptor);
 
+/* For many arrays of the same sort, GC_calloc_explicitly_typed in two steps.  The first works out how they are made and stores
+ * that in *prepared, which the client may copy, and drop when it needs it no more: 1, or 0 if they would be too large.  The
+ * second makes one; after a 0 it is one for which there is no memory.  `bytes` is sizeof(struct GC_calloc_typed_descr_s);
+ * another number is reported, nothing is done, and 0 or NULL returned. */
+#define GC_CALLOC_TYPED_DESCR_PTRS 1
+#define GC_CALLOC_TYPED_DESCR_WORDS 8
+struct GC_calloc_typed_descr_s {
+    GC_uintptr_t opaque_p[GC_CALLOC_TYPED_DESCR_PTRS];
+    GC_word opaque[GC_CALLOC_TYPED_DESCR_WORDS - GC_CALLOC_TYPED_DESCR_PTRS];
+};
+GC_API int GC_CALL GC_calloc_prepare_explicitly_typed(struct GC_calloc_typed_descr_s *prepared, size_t bytes, size_t count,
+                                                      size_t size, GC_descr descriptor) GC_ATTR_NONNULL(1);
+GC_API GC_ATTR_MALLOC void *GC_CALL GC_calloc_do_explicitly_typed(const struct GC_calloc_typed_descr_s *prepared, size_t bytes)
+    GC_ATTR_NONNULL(1);
+
 /* Objects allocated for debugging have no types. */
 #ifdef GC_DEBUG
 #define GC_MALLOC_EXPLICITLY_TYPED(size, descriptor) ((void)(descriptor), GC_MALLOC(size))
+#define GC_MALLOC_EXPLICITLY_TYPED_IGNORE_OFF_PAGE(size, descriptor) GC_MALLOC_EXPLICITLY_TYPED(size, descriptor)
 #define GC_CALLOC_EXPLICITLY_TYPED(count, size, descriptor) ((void)(descriptor), GC_MALLOC((count) * (size)))
 #else
 #define GC_MALLOC_EXPLICITLY_TYPED(size, descriptor) GC_malloc_explicitly_typed(size, descriptor)
+#define GC_MALLOC_EXPLICITLY_TYPED_IGNORE_OFF_PAGE(size, descriptor) \
+    GC_malloc_explicitly_typed_ignore_off_page(size, descriptor)
 #define GC_CALLOC_EXPLICITLY_TYPED(count, size, descriptor) GC_calloc_explicitly_typed(count, size, descriptor)
 #endif
 

@@ -329,7 +329,9 @@
     F(int, GC_get_dont_add_byte_at_end, (void)) \
     API_SETTING(F, int, mprotect_vdb_allowed) \
     F(unsigned, GC_get_supported_vdbs, (void)) \
-    F(unsigned, GC_get_actual_vdb, (void))
+    F(unsigned, GC_get_actual_vdb, (void)) \
+    F(int, GC_calloc_prepare_explicitly_typed, (struct GC_calloc_typed_descr_s *, size_t, size_t, size_t, GC_descr)) \
+    F(void *, GC_calloc_do_explicitly_typed, (const struct GC_calloc_typed_descr_s *, size_t))
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \

@@ -45,13 +45,78 @@ static bool leads_on(const struct type *t, size_t n)
     return n % t->words < t->length && t->is_pointer(n % t->words);
 }
 
+static bool prepared;
+
+#ifdef API_PEER
+static void *calloc_prepared(size_t count, size_t size, GC_descr descriptor)
+{
+    return GC_calloc_explicitly_typed(count, size, descriptor);
+}
+
+static void check_prepared(void)
+{
+}
+#else
+/* The second of two that one preparation makes. */
+static void *calloc_prepared(size_t count, size_t size, GC_descr descriptor)
+{
+    struct GC_calloc_typed_descr_s plan, copy;
+
+    API_CHILD(GC_calloc_prepare_explicitly_typed(&plan, sizeof plan, count, size, descriptor) == 1);
+    copy = plan;
+    memset(GC_calloc_do_explicitly_typed(&plan, sizeof plan), 255, count * size);
+    return GC_calloc_do_explicitly_typed(&copy, sizeof copy);
+}
+
+static int refused;
+
+static void *refuse_too_large(size_t bytes)
+{
+    refused += bytes == SIZE_MAX;
+    return NULL;
+}
+
+static void prepare_too_large(void)
+{
+    struct GC_calloc_typed_descr_s plan;
+
+    GC_set_oom_fn(refuse_too_large);
+    API_CHILD(GC_calloc_prepare_explicitly_typed(&plan, sizeof plan, SIZE_MAX / 4, 16, 0) == 0);
+    API_CHILD(refused == 0 && GC_calloc_do_explicitly_typed(&plan, sizeof plan) == NULL && refused == 1);
+    API_CHILD(GC_calloc_prepare_explicitly_typed(&plan, sizeof plan, 0, 16, 0) == 1);
+    API_CHILD(GC_calloc_do_explicitly_typed(&plan, sizeof plan) != NULL);
+}
+
+static void prepare_other_struct(void)
+{
+    struct GC_calloc_typed_descr_s plan;
+
+    API_CHILD(GC_calloc_prepare_explicitly_typed(&plan, sizeof plan - 8, 1, 16, 0) == 0);
+}
+
+static void do_other_struct(void)
+{
+    struct GC_calloc_typed_descr_s plan = { { 1 }, { 1 } };
+
+    API_CHILD(GC_calloc_do_explicitly_typed(&plan, 0) == NULL);
+}
+
+static void check_prepared(void)
+{
+    api_check_started(prepare_too_large, NULL, "arrays that are prepared and too large: no memory for them");
+    api_check_started(prepare_other_struct, "a struct of 56 bytes; 64 are expected", "another struct is reported");
+    api_check_started(do_other_struct, "a struct of 0 bytes", "and so when an array is made");
+}
+#endif
+
 static void *make(void *arg)
 {
     const struct type *t = arg;
     void **object;
 
     object = t->count == 0 ? GC_malloc_explicitly_typed(t->words * sizeof *object, describe(t))
-                           : GC_calloc_explicitly_typed(t->count, t->words * sizeof *object, describe(t));
+                           : (prepared ? calloc_prepared : GC_calloc_explicitly_typed)(t->count, t->words * sizeof *object,
+                                                                                       describe(t));
     for (size_t n = 0; n < all_words(t); n++)
         API_CHILD(object[n] == NULL);
     for (size_t n = 0, place = 0; n < all_words(t); n += t->step, place++) {
@@ -376,6 +441,12 @@ static void jumps_out(void)
     API_CHILD(jumps == JUMPERS);
 }
 
+static void check_prepared_arrays(void)
+{
+    prepared = true;
+    check_arrays();
+}
+
 int main(void)
 {
     api_check_child_with("GC_MARKERS=1", check_bitmaps, "bitmaps of all lengths, one marker");
@@ -384,6 +455,8 @@ int main(void)
     api_check_child_with("GC_MARKERS=8", check_arrays, "arrays, eight markers");
     api_check_child_with("SGC_SPLIT_BYTES=0", check_arrays, "arrays, not split");
     api_check_child_with("SGC_MARK_STACK_LIMIT=64K", check_arrays, "arrays, a mark stack that is too small");
+    api_check_child_with("GC_MARKERS=8", check_prepared_arrays, "arrays that are prepared");
+    check_prepared();
     if (api_on_sgc) {
         api_check_started(just_so_long, NULL, "nothing behind the described words counts");
         api_check_child(freed, NULL, "what is freed does not pile up");
