@@ -90,6 +90,7 @@ gc_sources = \
 	gc/finalize/rounds.c \
 	gc/finalize/rounds.h \
 	gc/inspect/backptr.c \
+	gc/inspect/blocks.c \
 	gc/inspect/check.c \
 	gc/inspect/client_hooks.c \
 	gc/inspect/debug.c \

@@ -225,6 +225,31 @@ int GC_is_marked(const void *object)
     return marking() == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
 }
 
+/* A page's bits: marks while the client asks in a mark, and otherwise what is allocated. */
+static unsigned count_bits(uint32_t page, uint32_t role)
+{
+    size_t first = (size_t)page * SGC_PAGE_WORDS;
+    unsigned count = 0;
+
+    sgc_assert(sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL);
+    for (size_t w = first; w < first + SGC_PAGE_WORDS; w++)
+        count += (unsigned)__builtin_popcountll(sgc_aw_load(sgc_bits_word(w, role)));
+    return count;
+}
+
+unsigned GC_count_set_marks_in_hblk(const void *p)
+{
+    uint32_t role = marking() != NULL ? sgc_mark_role() : sgc_heap.alloc_role, page;
+
+    if (!sgc_heap_contains((uintptr_t)p))
+        return 0;
+    page = sgc_page_number((uintptr_t)p);
+    if (sgc_page_state(&sgc_heap.pages[page]) == SGC_PAGE_SMALL)
+        return count_bits(page, role);
+    page = sgc_span_first_page(page);
+    return page != SGC_NO_PAGE && (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) != 0;
+}
+
 /* While a procedure runs the lock of the notes is its own. */
 static void note_mark(uintptr_t object)
 {

@@ -81,6 +81,22 @@ GC_API void GC_CALL GC_dump_named(const char *name);
 /* Only the pages, region by region. */
 GC_API void GC_CALL GC_dump_regions(void);
 
+/* Calls visit(start, end, type, data) for each range of memory that the heap has of the system, WHOLE_SECT, and then for all
+ * that it consists of, in the order of addresses: USED, a page of small objects or one large object; PADDING, what is left of
+ * the pages of that one, and pages that a thread has in hand; FREE; UNMAPPED, free and without memory of the system's.  They
+ * are as they were when the call began, and the world runs.  With the allocation lock held (GC_call_with_alloc_lock) no
+ * collection changes them meanwhile; the function must not allocate then. */
+typedef enum {
+    GC_HEAP_SECTION_TYPE_FREE,
+    GC_HEAP_SECTION_TYPE_PADDING,
+    GC_HEAP_SECTION_TYPE_USED,
+    GC_HEAP_SECTION_TYPE_UNMAPPED,
+    GC_HEAP_SECTION_TYPE_FORWARDING,        /* SGC has no such thing */
+    GC_HEAP_SECTION_TYPE_WHOLE_SECT
+} GC_heap_section_type;
+typedef void (GC_CALLBACK *GC_heap_section_proc)(void *start, void *end, GC_heap_section_type type, void *data);
+GC_API void GC_CALL GC_foreach_heap_section_inner(GC_heap_section_proc visit, void *data) GC_ATTR_NONNULL(1);
+
 #ifdef __cplusplus
 }
 #endif

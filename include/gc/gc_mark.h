@@ -67,11 +67,15 @@ GC_API void GC_CALL GC_push_finalizer_structures(void);
 
 /* ---- mark procedures --------------------------------------------------------------------------- */
 
-/* What is pushed: for the client, an address without contents. */
+/* What is pushed, and a block of the heap: for the client, addresses without contents. */
 #ifdef GC_BUILD
 struct GC_ms_entry;
+struct GC_hblk_s;
 #else
 struct GC_ms_entry {
+    void *opaque;
+};
+struct GC_hblk_s {
     void *opaque;
 };
 #endif
@@ -191,6 +195,26 @@ GC_API void GC_CALL GC_register_describe_type_fn(int kind, GC_describe_type_fn d
 typedef void (GC_CALLBACK *GC_reachable_object_proc)(void *object, size_t bytes, void *data);
 GC_API void GC_CALL GC_enumerate_reachable_objects_inner(GC_reachable_object_proc visit, void *data)
     GC_ATTR_NONNULL(1);
+
+/* The heap block by block.  A block has objects of one size and kind: it is a page, of GC_get_hblk_size() bytes, or as many
+ * pages as a large object takes.  Its address is that of its first object, or would be.
+ *
+ * The first walk visits the blocks of small objects, also if these are dead, and of large ones that are allocated; the second
+ * each run of free pages, with index 0, or 1 if they have no memory of the system's.  They are as they were when the call
+ * began, for which the program is stopped for a moment.  With the allocation lock held no collection changes them meanwhile,
+ * and the function runs with the lock, so it must not allocate; other threads may free objects, and take pages. */
+typedef void (GC_CALLBACK *GC_walk_hblk_fn)(struct GC_hblk_s *block, void *data);
+typedef void (GC_CALLBACK *GC_walk_free_blk_fn)(struct GC_hblk_s *block, int index, void *data);
+GC_API GC_ATTR_CONST size_t GC_CALL GC_get_hblk_size(void);
+GC_API void GC_CALL GC_apply_to_all_blocks(GC_walk_hblk_fn visit, void *data) GC_ATTR_NONNULL(1);
+GC_API void GC_CALL GC_iterate_free_hblks(GC_walk_free_blk_fn visit, void *data) GC_ATTR_NONNULL(1);
+
+/* How many mark bits (below) are set in the block that the address is in, 0 where there is none.  Slots that a thread has in
+ * hand to allocate next count as allocated.  [unregistered, callback] */
+GC_API unsigned GC_CALL GC_count_set_marks_in_hblk(const void *p) GC_ATTR_NONNULL(1);
+
+/* Where the block could begin instead because of words that seem to point at it.  SGC keeps no such list: NULL. */
+GC_API struct GC_hblk_s *GC_CALL GC_is_black_listed(struct GC_hblk_s *block, size_t bytes);
 
 /* Mark bits.  In the hook of GC_set_push_other_roots and in mark procedures, setting one keeps the object, but not what it
  * points at, and the question is whether it has been reached yet.  At other times an object is marked while it is

@@ -331,7 +331,13 @@
     F(unsigned, GC_get_supported_vdbs, (void)) \
     F(unsigned, GC_get_actual_vdb, (void)) \
     F(int, GC_calloc_prepare_explicitly_typed, (struct GC_calloc_typed_descr_s *, size_t, size_t, size_t, GC_descr)) \
-    F(void *, GC_calloc_do_explicitly_typed, (const struct GC_calloc_typed_descr_s *, size_t))
+    F(void *, GC_calloc_do_explicitly_typed, (const struct GC_calloc_typed_descr_s *, size_t)) \
+    F(size_t, GC_get_hblk_size, (void)) \
+    F(struct GC_hblk_s *, GC_is_black_listed, (struct GC_hblk_s *, size_t)) \
+    F(void, GC_apply_to_all_blocks, (GC_walk_hblk_fn, void *)) \
+    F(void, GC_iterate_free_hblks, (GC_walk_free_blk_fn, void *)) \
+    F(void, GC_foreach_heap_section_inner, (GC_heap_section_proc, void *)) \
+    F(unsigned, GC_count_set_marks_in_hblk, (const void *))
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \
