@@ -293,10 +293,9 @@ static const char NO_SIZE[] = "the answer is 0";
 
 size_t GC_size(const void *object)
 {
-    enum sgc_debug_state guards = sgc_debug_around(object);
     struct sgc_object o;
 
-    if (guards != SGC_DEBUG_NONE && !freed_with_guards(guards))
+    if (sgc_debug_in_use(sgc_debug_around(object)))
         return sgc_debug_header_of((void *)(uintptr_t)object)->size;
     return find_object("GC_size", (uintptr_t)object, NO_SIZE, &o) ? sgc_api_usable(&o) : 0;
 }

@@ -37,6 +37,12 @@ enum sgc_debug_state {
     SGC_DEBUG_FREED_WRITTEN,    /* freed, and written to since */
 };
 
+/* It has guards, and has not been freed. */
+static inline bool sgc_debug_in_use(enum sgc_debug_state state)
+{
+    return state == SGC_DEBUG_GOOD || state == SGC_DEBUG_BAD_FRONT || state == SGC_DEBUG_BAD_BACK;
+}
+
 /* The state of the guards around an allocated object of so many bytes, if it has any. */
 enum sgc_debug_state sgc_debug_state_of(const void *base, size_t bytes);
 

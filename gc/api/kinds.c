@@ -6,6 +6,7 @@
  */
 #include "gc/api/api.h"
 
+#include "gc/api/guards.h"
 #include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
 #include "mark/descriptor.h"
@@ -309,16 +310,21 @@ void sgc_api_describe(uint32_t kind, void *object, char text[GC_TYPE_DESCR_LEN +
     text[GC_TYPE_DESCR_LEN] = '\0';
 }
 
+/* Of an object with guards either address will do. */
 int GC_get_kind_and_size(const void *object, size_t *size)
 {
+    const struct sgc_debug_header *guards = NULL;
     struct sgc_object o;
-    bool found = sgc_object_find((uintptr_t)object, &o) && o.start == (uintptr_t)object;
+    bool found;
 
+    if (sgc_debug_in_use(sgc_debug_around(object)))
+        guards = sgc_debug_header_of((void *)(uintptr_t)object);
+    found = sgc_object_find((uintptr_t)object, &o) && o.start == (uintptr_t)(guards != NULL ? guards : object);
     if (!found)
         sgc_warn("GC_get_kind_and_size(%p): no object begins there; -1 is returned. GC_base() finds the first "
                  "address", object);
     sgc_assert(!found || sgc_api_object_ok(&o));
     if (size != NULL)
-        *size = found ? sgc_api_usable(&o) : 0;
+        *size = guards != NULL ? guards->size : found ? sgc_api_usable(&o) : 0;
     return found ? (int)o.kind : -1;
 }

@@ -186,9 +186,7 @@ static size_t client_bytes(const void *object)
 
     if (state == SGC_DEBUG_NONE)
         return sgc_object_find((uintptr_t)object, &o) && o.start == (uintptr_t)object ? sgc_api_usable(&o) : 0;
-    if (state == SGC_DEBUG_FREED || state == SGC_DEBUG_FREED_WRITTEN)
-        return 0;
-    return sgc_debug_header_of((void *)(uintptr_t)object)->size;
+    return sgc_debug_in_use(state) ? sgc_debug_header_of((void *)(uintptr_t)object)->size : 0;
 }
 
 void GC_debug_freezero(void *object, size_t bytes)

@@ -50,6 +50,9 @@ typedef unsigned long GC_word;      /* as wide as a pointer */
 typedef long GC_signed_word;
 typedef GC_word GC_uintptr_t;
 
+/* Does one pointer have a lower address than another of the same type? */
+#define GC_ADDR_LT(p, q) ((GC_word)(p) < (GC_word)(q))
+
 /* Results of functions that return a status. */
 #define GC_SUCCESS 0
 #define GC_DUPLICATE 1              /* it is registered already */

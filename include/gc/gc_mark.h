@@ -67,8 +67,9 @@ GC_API void GC_CALL GC_push_finalizer_structures(void);
 
 /* ---- mark procedures --------------------------------------------------------------------------- */
 
-/* What is pushed, and a block of the heap: for the client, addresses without contents. */
-#ifdef GC_BUILD
+/* What is pushed, and a block of the heap: for the client, addresses without contents; or a client that defines NOT_GCBUILD has
+ * such structs of its own. */
+#if defined(GC_BUILD) || defined(NOT_GCBUILD)
 struct GC_ms_entry;
 struct GC_hblk_s;
 #else
@@ -166,8 +167,9 @@ GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_generic_or_sp
 #define GC_GENERIC_OR_SPECIAL_MALLOC(size, kind) GC_generic_or_special_malloc(size, kind)
 #endif
 
-/* The kind of an object, and its size as GC_size tells it unless `size` is NULL.  An address that is not the first one
- * of an object is reported and the result is -1. */
+/* The kind of an object, and its size as GC_size tells it unless `size` is NULL.  Of one that was allocated for debugging the
+ * address is what the program has of it, or its base.  Any other that is not the first one of an object is reported, and the
+ * result is -1. */
 GC_API int GC_CALL GC_get_kind_and_size(const void *object, size_t *size) GC_ATTR_NONNULL(1);
 
 /* ---- debugging objects ------------------------------------------------------------------------- */

@@ -168,6 +168,7 @@ static void check_debug_kinds(void)
     make_generic();
     tap_ok(GC_get_kind_and_size(GC_base(made_generic), &bytes) == 3 && bytes >= header + 10,
            "GC_debug_generic_malloc allocates of any kind, with guards");
+    tap_ok(GC_get_kind_and_size(made_generic, &bytes) == 3 && bytes == 10, "which its own address says, too");
     tap_ok(GC_get_kind_and_size(GC_base(kept), NULL) == 2 && GC_size(kept) == 10, "the replacement is uncollectable");
     GC_FREE(kept);
     GC_FREE(made_generic);
