@@ -340,19 +340,96 @@ static entry *scan_entry(struct sgc_marker *marker, entry e, bool quiet, entry *
     return scan(marker, s, e.descriptor, top);
 }
 
-/* Moves the entries that procedures pushed to the marker's own stack, where they can be stolen;
- * where there is no room, or the program may run before they are popped, they are scanned at once.
- * The place of the entry that is taken is free then, so a procedure always finds one. */
+/* Leaves an entry on the marker's own stack, where it can be stolen.  False: there is no room, or
+ * the program may run before it is popped. */
+static bool leave_entry(struct sgc_marker *marker, entry e)
+{
+    return e.start % sizeof(uintptr_t) == 0 && marker->mode.program == SGC_MARK_STOPPED &&
+           sgc_deque_push(&marker->stack, e.start | SGC_WORK_DESCRIBED, e.descriptor);
+}
+
+/* Leaves the entries that procedures pushed, or scans them at once.  The place of the entry that is
+ * taken is free then, so a procedure always finds one. */
 static void take_over(struct sgc_marker *marker, const entry *bottom, entry *top)
 {
     sgc_assert(is_entry(bottom, marker) && is_entry(top, marker) && bottom <= top);
     while (top > bottom) {
         entry e = *top--;
 
-        if (e.start % sizeof(uintptr_t) != 0 || marker->mode.program != SGC_MARK_STOPPED ||
-            !sgc_deque_push(&marker->stack, e.start | SGC_WORK_DESCRIBED, e.descriptor))
+        if (!leave_entry(marker, e))
             top = scan_entry(marker, e, false, top);
     }
+}
+
+/* ---- what is pushed by functions ---- */
+
+/* A descriptor with which no procedure need be called: where one would decide, each word counts. */
+static uintptr_t without_procedure(struct subject s, uintptr_t descriptor)
+{
+    if ((descriptor & SGC_DS_TAGS) != SGC_DS_PROC || sgc_ds_is_proc(descriptor, SGC_PROC_LAYOUT))
+        return descriptor;
+    if (s.bytes != SIZE_MAX)
+        return sgc_round_down(s.bytes, sizeof(uintptr_t));
+    sgc_record_fault(SGC_NO_ROOM, s.start, descriptor);
+    return 0;
+}
+
+/* While a procedure runs, or another call of one could not be noted.  `note`: notes the words. */
+static void scan_now(struct sgc_marker *marker, entry e, bool note)
+{
+    bool even = e.start % sizeof(uintptr_t) == 0;
+    struct subject s;
+
+    if (!subject_at(e.start, e.descriptor, false, &s) || (even && !find_descriptor(marker, s, &e.descriptor)))
+        return;
+    if (even)
+        e.descriptor = without_procedure(s, e.descriptor);
+    if (note)
+        sgc_visit_pushed(e.start, e.descriptor, note_at, NULL);
+    if (even)
+        scan_by(marker, s, e.descriptor, marker->client);
+    else
+        scan_uneven(marker, s, e.descriptor, marker->client);
+}
+
+/* A snapshot has the words already, but those that procedures decide about: these are noted as they
+ * run, which must be after the hook. */
+void sgc_mark_described(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor)
+{
+    entry e = { start, descriptor };
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_marker_here == NULL);
+    if (leave_entry(marker, e))
+        return;
+    if (sgc_noting())
+        scan_now(marker, e, false);
+    else
+        take_over(marker, marker->client, scan_entry(marker, e, false, marker->client));
+}
+
+struct sgc_client_entry *sgc_push_for_procedure(struct sgc_client_entry *top, uintptr_t start, uintptr_t descriptor)
+{
+    struct sgc_marker *marker = sgc_marker_here;
+    entry e = { start, descriptor };
+
+    sgc_assert(marker != NULL && sgc_marker_marks(marker));
+    if (is_entry(top, marker) && is_entry(top + 1, marker)) {
+        *++top = e;
+        return top;
+    }
+    if (!leave_entry(marker, e))
+        scan_now(marker, e, sgc_noting());
+    else if (sgc_noting())
+        sgc_visit_pushed(start, descriptor, note_at, NULL);
+    return top;
+}
+
+void sgc_push_words_for_procedure(uintptr_t start, uintptr_t end)
+{
+    sgc_assert(sgc_marker_here != NULL && start % sizeof start == 0 && end % sizeof end == 0 && start <= end);
+    for (uintptr_t at = start; at < end && sgc_noting(); at += sizeof at)
+        note_at(NULL, at);
+    scan_words(sgc_marker_here, start, end - start);
 }
 
 /* ---- arrays ---- */

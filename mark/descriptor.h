@@ -91,6 +91,18 @@ bool sgc_array_end_of(uintptr_t start, size_t bytes, struct sgc_array_end *end);
 /* Marks what a word of an object points at, for a procedure.  False if none runs on this thread. */
 bool sgc_mark_for_procedure(uintptr_t word);
 
+/* For the procedure that runs on this thread: pushes memory with a descriptor, and returns the new
+ * top of the marker's client buffer.  If that is full the memory is left elsewhere, or scanned at
+ * once: then, where a procedure would decide, each word counts. */
+struct sgc_client_entry *sgc_push_for_procedure(struct sgc_client_entry *top, uintptr_t start, uintptr_t descriptor);
+
+/* For that one, too: all words of a range count as those of objects do. */
+void sgc_push_words_for_procedure(uintptr_t start, uintptr_t end);
+
+/* Scans memory by a descriptor, or leaves it on the marker's stack: a root of this stop.  World
+ * stopped; no procedure runs on this thread. */
+void sgc_mark_described(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor);
+
 /* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set.
  * sgc_marked_by_hand says from then on that marks need not lead to marks; relaxed, written with the
  * world stopped. */

@@ -80,6 +80,9 @@ static const char *const fault_texts[SGC_MARK_FAULTS] = {
     [SGC_UNEVEN_ENTRY] =
         "was pushed by a mark procedure for an address between two words, where only a length makes sense; each word "
         "from there to the object's end counts as a pointer. Push multiples of 8",
+    [SGC_NO_ROOM] =
+        "was pushed with a procedure, for memory outside the heap, when there was no room; it is ignored. Push at most 128 of "
+        "those in one call",
     [SGC_NO_LAYOUT] =
         "is of a typed object, but GC_make_descriptor never returned it; each word of the object counts as a pointer. "
         "Pass what GC_make_descriptor returned",

@@ -72,6 +72,7 @@ enum sgc_mark_fault {
     SGC_BAD_ENTRY,              /* a procedure pushed it */
     SGC_UNEVEN_ENTRY,           /* a procedure pushed it, from between two words */
     SGC_NO_LAYOUT,
+    SGC_NO_ROOM,                /* for what a procedure pushed */
     SGC_MARK_FAULTS,
 };
 

@@ -176,13 +176,19 @@ bool sgc_client_pushing(void)
     return hooks.pushing != NULL && sgc_stopped_by_self();
 }
 
+static bool may_push(const char *function)
+{
+    if (hooks.pushing != NULL)
+        return true;
+    sgc_warn("%s: called outside the hook of GC_set_push_other_roots; nothing is marked. Use GC_add_roots for "
+             "memory that is a root for long", function);
+    return false;
+}
+
 /* A heap snapshot has the words now: the memory may be the hook's own. */
 static void push(const char *function, bool data, const void *bottom, const void *top)
 {
-    if (hooks.pushing == NULL) {
-        sgc_warn("%s: called outside the hook of GC_set_push_other_roots; nothing is marked. Use GC_add_roots for "
-                 "memory that is a root for long", function);
-    } else if (bottom < top) {
+    if (may_push(function) && bottom < top) {
         (data ? sgc_mark_static : sgc_mark_roots)(hooks.pushing, bottom, top);
         sgc_snapshot_put_pushed((uintptr_t)bottom, (uintptr_t)top, data);
     }
@@ -193,6 +199,24 @@ static void push(const char *function, bool data, const void *bottom, const void
 
 PUSH(GC_push_all, true)
 PUSH(GC_push_all_eager, false)
+
+/* A snapshot has it as a root of one word, which counts as one. */
+static void put_word(void *arg, uintptr_t at)
+{
+    struct sgc_marker *marker = arg;
+
+    marker->root_bytes += sizeof at;
+    sgc_snapshot_put_pushed(at, at + sizeof at, true);
+}
+
+void GC_push_obj_descr(void *object, GC_word descriptor)
+{
+    if (!may_push("GC_push_obj_descr"))
+        return;
+    if (sgc_noting())
+        sgc_visit_pushed((uintptr_t)object, descriptor, put_word, hooks.pushing);
+    sgc_mark_described(hooks.pushing, (uintptr_t)object, descriptor);
+}
 
 void GC_push_conditional(void *bottom, void *top, int all)
 {

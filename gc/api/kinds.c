@@ -193,14 +193,45 @@ unsigned GC_new_proc(GC_mark_proc proc)
 
 unsigned GC_new_proc_inner(GC_mark_proc proc) SGC_API_SAME(GC_new_proc);
 
+static void say_no_procedure(const char *function, const void *object, const char *instead)
+{
+    sgc_warn("%s(%p): called outside a mark procedure; nothing is marked. In the hook of GC_set_push_other_roots use %s",
+             function, object, instead);
+}
+
 /* The marker pushes what it has to on its own stack, so the client's never fills up. */
 struct GC_ms_entry *GC_mark_and_push(void *object, struct GC_ms_entry *mark_stack_ptr, struct GC_ms_entry *mark_stack_limit,
                                      void **source)
 {
     (void)mark_stack_limit, (void)source;
     if (!sgc_mark_for_procedure((uintptr_t)object))
-        sgc_warn("GC_mark_and_push(%p): called outside a mark procedure; nothing is marked. In the hook of "
-                 "GC_set_push_other_roots use GC_push_all", object);
+        say_no_procedure("GC_mark_and_push", object, "GC_push_all");
+    return mark_stack_ptr;
+}
+
+struct GC_ms_entry *GC_ms_push_obj_descr(void *object, GC_word descriptor, struct GC_ms_entry *mark_stack_ptr,
+                                         struct GC_ms_entry *mark_stack_limit)
+{
+    void *top = mark_stack_ptr;
+
+    (void)mark_stack_limit;
+    if (sgc_marker_here != NULL)
+        top = sgc_push_for_procedure(top, (uintptr_t)object, descriptor);
+    else
+        say_no_procedure("GC_ms_push_obj_descr", object, "GC_push_obj_descr");
+    return top;
+}
+
+struct GC_ms_entry *GC_ms_push_all(void *bottom, void *top, struct GC_ms_entry *mark_stack_ptr,
+                                   struct GC_ms_entry *mark_stack_limit)
+{
+    uintptr_t start = sgc_round_up((uintptr_t)bottom, sizeof start), end = sgc_round_down((uintptr_t)top, sizeof end);
+
+    (void)mark_stack_limit;
+    if (sgc_marker_here == NULL)
+        say_no_procedure("GC_ms_push_all", bottom, "GC_push_all");
+    else if (start < end)
+        sgc_push_words_for_procedure(start, end);
     return mark_stack_ptr;
 }
 

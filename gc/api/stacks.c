@@ -157,3 +157,32 @@ GC_sp_corrector_proc GC_get_sp_corrector(void)
 {
     return (GC_sp_corrector_proc)sgc_aw_load_acq(&sgc_stack_corrector);
 }
+
+/* ---- a stack for a marker of the client's ---- */
+
+struct pushed {
+    GC_custom_push_proc fn;
+    void *arg;
+    uintptr_t base;
+};
+
+static void push_stack(void *raw, uintptr_t sp)
+{
+    const struct pushed *p = raw;
+    uintptr_t low = sgc_round_up(sp, sizeof low), high = sgc_round_down(p->base, sizeof high);
+
+    if (low <= high)
+        p->fn((void **)low, (void **)high, p->arg, GC_CUSTOM_PUSH_HINT_EAGER);
+    else
+        sgc_warn("GC_custom_push_regs_and_stack: the base %p lies below the calling frame at %p; nothing is pushed. Pass the "
+                 "base of the stack that the thread is on", (void *)p->base, (void *)sp);
+}
+
+/* The registers are stored above `sp`, so one call has both. */
+void GC_custom_push_regs_and_stack(GC_custom_push_proc fn, void *arg, const struct GC_stack_base *base, void *cold_frame)
+{
+    struct pushed p = { fn, arg, (uintptr_t)base->mem_base };
+
+    (void)cold_frame;
+    sgc_with_registers(push_stack, &p);
+}

@@ -35,8 +35,20 @@ GC_API void GC_CALL GC_push_all_eager(void *bottom, void *top);
 /* The same for memory of which only written parts matter, unless `all` is not zero.  SGC pushes everything. */
 GC_API void GC_CALL GC_push_conditional(void *bottom, void *top, int all);
 
+/* Marks from the words of memory that a descriptor (below) names, in an object or outside the heap; the object itself is not
+ * marked.  Only inside that hook. */
+GC_API void GC_CALL GC_push_obj_descr(void *object, GC_word descriptor);
+
 /* Finalizers, and what they need, are looked at in every collection: this does nothing. */
 GC_API void GC_CALL GC_push_finalizer_structures(void);
+
+/* Calls push(bottom, top, data, hint) for the calling thread's stack from here to `base`, which has its registers, too: for a
+ * marker of the client's own.  The hint is GC_CUSTOM_PUSH_HINT_EAGER: the words change once this has returned.  `cold_frame` is
+ * not used.  A base below the calling frame is reported.  [unregistered, callback, signal; also before GC_INIT()] */
+typedef void (GC_CALLBACK *GC_custom_push_proc)(void **bottom, void **top, void *data, unsigned hint);
+#define GC_CUSTOM_PUSH_HINT_EAGER 1U
+GC_API void GC_CALL GC_custom_push_regs_and_stack(GC_custom_push_proc push, void *data, const struct GC_stack_base *base,
+                                                  void *cold_frame) GC_ATTR_NONNULL(1) GC_ATTR_NONNULL(3);
 
 /* ---- descriptors ------------------------------------------------------------------------------ */
 
@@ -112,6 +124,14 @@ GC_API void *GC_greatest_plausible_heap_addr;
     ((GC_word)(object) >= (GC_word)GC_least_plausible_heap_addr && \
      (GC_word)(object) <= (GC_word)GC_greatest_plausible_heap_addr \
          ? GC_mark_and_push(object, mark_stack_ptr, mark_stack_limit, source) : (mark_stack_ptr))
+
+/* What a mark procedure may push besides: memory with a descriptor, as GC_push_obj_descr takes it, and the words in [bottom,
+ * top), as for GC_push_all.  The result is the new mark stack pointer.  More can be pushed than there is room for; of what does
+ * not fit, where another procedure would decide, each word counts, so such memory must be an object. */
+GC_API struct GC_ms_entry *GC_CALL GC_ms_push_obj_descr(void *object, GC_word descriptor, struct GC_ms_entry *mark_stack_ptr,
+                                                        struct GC_ms_entry *mark_stack_limit);
+GC_API struct GC_ms_entry *GC_CALL GC_ms_push_all(void *bottom, void *top, struct GC_ms_entry *mark_stack_ptr,
+                                                  struct GC_ms_entry *mark_stack_limit);
 
 /* Registers a procedure; the number is for GC_MAKE_PROC.  Numbers below GC_RESERVED_MARK_PROCS are never returned, but
  * for one case: if there are too many or the procedure is NULL, that is reported, and with the number returned objects

@@ -337,7 +337,11 @@
     F(void, GC_apply_to_all_blocks, (GC_walk_hblk_fn, void *)) \
     F(void, GC_iterate_free_hblks, (GC_walk_free_blk_fn, void *)) \
     F(void, GC_foreach_heap_section_inner, (GC_heap_section_proc, void *)) \
-    F(unsigned, GC_count_set_marks_in_hblk, (const void *))
+    F(unsigned, GC_count_set_marks_in_hblk, (const void *)) \
+    F(void, GC_push_obj_descr, (void *, GC_word)) \
+    F(struct GC_ms_entry *, GC_ms_push_obj_descr, (void *, GC_word, struct GC_ms_entry *, struct GC_ms_entry *)) \
+    F(struct GC_ms_entry *, GC_ms_push_all, (void *, void *, struct GC_ms_entry *, struct GC_ms_entry *)) \
+    F(void, GC_custom_push_regs_and_stack, (GC_custom_push_proc, void *, const struct GC_stack_base *, void *))
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \

@@ -4,6 +4,7 @@
  * marked, whatever the hook does to the heap.  And when there is a file, or two.
  */
 #include "tests/api/snapshot.h"
+#include "tests/api/entries.h"
 #include "tests/lib/child.h"
 
 enum { LONG = 50000 };
@@ -45,6 +46,32 @@ static void push_roots(void)
     GC_push_all_eager(words + 10, (char *)(words + 20) + 5);
     GC_push_conditional(words + 30, words + 31, 1);
     memset(words, 0, sizeof words);
+}
+
+static stack mark_second(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
+{
+    return GC_MARK_AND_PUSH((void *)object[1], top, limit, NULL);
+}
+
+/* By descriptors of all forms; a procedure looks at the memory when the hook is over. */
+static void push_described(void)
+{
+    static GC_word *words;
+    static unsigned proc;
+    struct cell *hidden = reveal();
+
+    if (words == NULL)
+        words = api_outside(100 * sizeof *words);
+    if (proc == 0)
+        proc = GC_new_proc(mark_second);
+    words[3] = words[81] = (GC_word)hidden;
+    words[17] = (GC_word)hidden->next + 9;
+    words[60] = (GC_word)hidden->next->next;
+    GC_push_obj_descr(words, 4 * sizeof *words);
+    GC_push_obj_descr(words + 10, (GC_word)1 << 56 | (GC_word)1 << 40 | GC_DS_BITMAP);
+    GC_push_obj_descr((char *)(words + 60) - 4, sizeof *words + 4);
+    GC_push_obj_descr(words + 80, GC_MAKE_PROC(proc, 0));
+    GC_push_obj_descr(hidden, 2 * sizeof *words);
 }
 
 /* Marks one, allocates another, and changes what objects and roots hold. */
@@ -147,6 +174,7 @@ static void try_hook(const char *option, const char *value)
 {
     setenv(option, value, 1);
     child_ok_of(hook(push_roots), "%s=%s: what a hook pushes", option, value);
+    child_ok_of(hook(push_described), "what a hook pushes with descriptors");
     child_ok_of(hook(change_heap), "what a hook allocates, marks and changes");
     unsetenv(option);
 }

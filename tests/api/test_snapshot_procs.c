@@ -28,8 +28,8 @@ struct node {
 
 static GC_hidden_pointer array_hidden;  /* 0: there is none */
 
-static unsigned node_proc, view_proc, fan_proc, step_proc, forms_proc, hand_proc, wrong_proc;
-static int node_kind, view_kind, fan_kind, step_kind, forms_kind, hand_kind, wrong_kind;
+static unsigned many_proc, node_proc, view_proc, fan_proc, step_proc, forms_proc, hand_proc, wrong_proc;
+static int many_kind, node_kind, view_kind, fan_kind, step_kind, forms_kind, hand_kind, wrong_kind;
 
 static stack mark_node(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
 {
@@ -69,6 +69,22 @@ static stack mark_step(GC_word *object, stack top, stack limit, GC_word env)
     for (int i = 0; i < STRIDE; i++)
         top = GC_MARK_AND_PUSH((void *)from[i], top, limit, NULL);
     return env + 1 < OUTSIDE / STRIDE ? push(top, limit, from + STRIDE, GC_MAKE_PROC(step_proc, env + 1)) : top;
+}
+
+/* By functions, more than there is room for; each once only counts, but may be noted again. */
+static stack mark_many(GC_word *object, stack top, stack limit, TEST_UNUSED GC_word env)
+{
+    struct node *n = (struct node *)object;
+
+    for (int i = 0; n->ready == READY && i + 2 < OUTSIDE; i += 2) {
+        top = GC_ms_push_obj_descr(n->outside + i, sizeof(GC_word), top, limit);
+        top = GC_ms_push_obj_descr((char *)(n->outside + i) - 4, sizeof(GC_word) + 4, top, limit);
+        if (i % 50 == 0)
+            top = GC_ms_push_obj_descr(object, GC_MAKE_PROC(node_proc, 0), top, limit);
+        if (i % 7 == 0)
+            top = GC_ms_push_all(n->outside + i + 1, n->outside + i + 2, top, limit);
+    }
+    return top;
 }
 
 /* Descriptors of all forms, of memory outside and of the object itself; from between two words; one that makes no sense. */
@@ -122,6 +138,7 @@ static void start(void)
 {
     GC_INIT();
     snapshot_listen();
+    many_kind = make_kind(many_proc = GC_new_proc(mark_many));
     node_kind = make_kind(node_proc = GC_new_proc(mark_node));
     view_kind = make_kind(view_proc = GC_new_proc(mark_view));
     fan_kind = make_kind(fan_proc = GC_new_proc(mark_fan));
@@ -193,6 +210,14 @@ static int pushes(void)
     make_view(view_kind);                                                   /* nobody's: not asked */
     make_node(node_kind, NULL, chain(5, NULL));
     return snapshot_is_exact(has_memory) && snapshot_is_exact(has_procedures) ? 0 : 1;
+}
+
+static int pushes_many(void)
+{
+    start();
+    keep(make_view(many_kind));
+    keep(make_node(node_kind, NULL, make_view(many_kind)));
+    return snapshot_is_exact(has_edges_only) && snapshot_is_exact(has_procedures) ? 0 : 1;
 }
 
 TEST_NOINLINE static void make_array(void)
@@ -372,6 +397,7 @@ static void try_all(const char *option, const char *value)
 {
     setenv(option, value, 1);
     child_ok(pushes, "%s=%s: what procedures push, and leave out", option, value);
+    child_ok(pushes_many, "by functions, more than there is room for");
     child_ok(finalizes, "objects with procedures and finalizers");
     child_ok(arrays, "arrays of elements with procedures");
     child_ok(by_hand, "objects that a procedure marks by hand");
