@@ -53,6 +53,8 @@ static void free_object(struct sgc_dates *d, uintptr_t object)
     if (sgc_debug_used())
         sgc_debug_take_down((void *)object);
     sgc_counts_free(o.granule);
+    if (sgc_finalization_used())
+        sgc_links_forget(NULL, o.start, o.start + o.bytes);
     if (!clear(&o))
         return;
     d->freed++;

@@ -161,7 +161,7 @@ static inline uintptr_t sgc_tree_take(sgc_aw_t *unit)
 uintptr_t sgc_tree_value(const struct sgc_tree *tree, uintptr_t address);
 
 /* Clears the units from `lo` up to `hi` or the end of lo's block, and returns where it stopped.  In
- * a section. */
+ * a section, or with the world stopped. */
 uintptr_t sgc_tree_clear(struct sgc_tree *tree, uintptr_t lo, uintptr_t hi);
 
 static inline bool sgc_tree_empty(const struct sgc_tree *tree)

@@ -419,14 +419,16 @@ enum sgc_registered sgc_toggle_add(struct sgc_mutator *self, uintptr_t object, b
 /* A section for each block, since an object may be large. */
 void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi)
 {
-    sgc_assert(sgc_mutator_mine(self) && lo < hi);
+    sgc_assert((self != NULL ? sgc_mutator_mine(self) : sgc_stopped_by_self()) && lo < hi);
     for (int kind = 0; kind < SGC_LINKS; kind++) {
         uintptr_t from = lo;
 
         while (from < hi && !sgc_tree_empty(&all->links[kind])) {
-            sgc_section_enter(sgc_section_of(self));
+            if (self != NULL)
+                sgc_section_enter(sgc_section_of(self));
             from = sgc_tree_clear(&all->links[kind], from, hi);
-            sgc_section_leave(sgc_section_of(self));
+            if (self != NULL)
+                sgc_section_leave(sgc_section_of(self));
         }
     }
 }

@@ -185,7 +185,8 @@ bool sgc_finalization_has(uintptr_t object);
  * more. */
 void sgc_finalization_forget(struct sgc_mutator *self, uintptr_t object);
 
-/* Forgets the links in [lo, hi), memory of an object that is about to be freed. */
+/* Forgets the links in [lo, hi), memory of an object that is about to be freed.  Outside sections,
+ * or (self NULL) with the world stopped by the caller. */
 void sgc_links_forget(struct sgc_mutator *self, uintptr_t lo, uintptr_t hi);
 
 /* The generation of a target at this moment; 0: none. */

@@ -6,12 +6,14 @@
 #define GC_THREADS
 
 #include <sys/syscall.h>
+#include <string.h>
 #include <time.h>
 
 #include "gc/gc.h"
 #include "platform/atomics.h"
 #include "tests/lib/child.h"
 #include "tests/lib/sanitized.h"
+#include "tests/lib/scrub.h"
 #include "tests/lib/threads.h"
 #include "tests/unit/shortterm/shortterm.h"
 
@@ -166,6 +168,71 @@ static int queued(void)
     return finalizations != OBJECTS || missing != 0 || figures().expired != 0;
 }
 
+/* ---- links that lie in what is freed ---- */
+
+enum { LINKED = 100, PLACE = 3, VALUE = 0x1234 };
+
+static void *target[LINKED];
+
+__attribute__((noinline))
+static void make_linked(void)
+{
+    for (int i = 0; i < LINKED; i++) {
+        void **made = SGC_malloc_dated(64, 0, 0);
+
+        object[i] = made;
+        made[PLACE] = target[i] = GC_MALLOC(64);
+        if (GC_general_register_disappearing_link(&made[PLACE], target[i]) != GC_SUCCESS)
+            exit(101);
+    }
+}
+
+/* How many of their places new objects have got; these are kept, with a number where the link was. */
+__attribute__((noinline))
+static int use_places_again(void)
+{
+    int found = 0;
+
+    for (int made = 0; made < 100000 && found < LINKED; made++) {
+        void **again = GC_MALLOC(64);
+
+        for (int i = 0; i < LINKED; i++)
+            if (object[i] == again) {
+                again[PLACE] = (void *)VALUE;
+                found++;
+            }
+    }
+    return found;
+}
+
+static int asked;
+
+static int GC_CALLBACK goes_on_once(void)
+{
+    return asked++ > 0;
+}
+
+/* The collection that frees the objects is given up, so nothing that comes after the mark is done.  Some targets may seem to be
+ * alive later, by words on the stack. */
+static int linked(void)
+{
+    lazily(SGC_SHORTTERM_FREE, 0);
+    make_linked();
+    SGC_tick();
+    if (GC_try_to_collect(goes_on_once) || figures().freed != LINKED)
+        return 1;
+    if (use_places_again() != LINKED)
+        return 2;
+    memset(target, 0, sizeof target);
+    scrub_stack();
+    GC_gcollect();
+    GC_gcollect();
+    for (int i = 0; i < LINKED; i++)
+        if (((void **)object[i])[PLACE] != (void *)VALUE)
+            return 3;
+    return 0;
+}
+
 static int others(void)
 {
     size_t before;
@@ -302,7 +369,7 @@ static int lose(int step)
 
 int main(void)
 {
-    tap_plan(13);
+    tap_plan(14);
     child_ok(own_thread, "a collection frees what its thread has not taken off");
     child_ok_of(waiting(false), "of a thread that does nothing");
     child_ok_of(waiting(true), "of one that blocks");
@@ -310,6 +377,7 @@ int main(void)
     child_ok(kept, "and leaves what may not be freed");
     child_ok(registered, "or has a finalizer, or a link to it");
     child_ok(queued, "or waits for its finalizer");
+    child_ok(linked, "a link that lies in what is freed is none in the next object there");
     child_ok(others, "uncollectable objects, and those with guards");
     child_ok_of(lose(1), "what never had a date and is lost is collected");
     child_ok_of(lose(0), "likewise if only collections take dates off");
