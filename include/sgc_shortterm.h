@@ -184,7 +184,7 @@ GC_API int SGC_unhold(void *object);
  */
 typedef struct SGC_region SGC_region_t;
 
-/* NULL when there is no memory. */
+/* NULL when there is no memory, whatever the out-of-memory hook returns. */
 GC_API SGC_region_t *SGC_region_new(void);
 
 /* Memory for an object, aligned to 16, whose words may be pointers; not cleared.  NULL when there is no memory, and with errno

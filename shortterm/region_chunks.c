@@ -72,13 +72,16 @@ uintptr_t sgc_region_record(const struct SGC_region *r)
     return (uintptr_t)r - offsetof(struct record, region);
 }
 
+/* The object that the out-of-memory hook returns is somebody's, and not cleared: no record. */
 struct SGC_region *sgc_region_make(uintptr_t owner)
 {
-    struct record *record = GC_malloc(sizeof *record);
+    struct record *record = sgc_allocate_or_null(sizeof *record, SGC_KIND_CONSERVATIVE);
 
     sgc_assert(owner != 0);
-    if (record == NULL)
+    if (record == NULL) {
+        sgc_out_of_memory(sizeof *record);
         return NULL;
+    }
     sgc_mark_inside_by(counts_inside);
     record->region.owner = owner;
     record->region.bytes = SGC_REGION_CHUNK_MIN;

@@ -210,6 +210,51 @@ static int freed(void)
     return wrong + (SGC_tick() != 0 || SGC_region_of(region) != NULL);
 }
 
+/* ---- without memory ---- */
+
+enum { RESERVE = 128 };
+
+static void **all;
+static unsigned char *reserve;
+static int asked;
+
+static void *GC_CALLBACK give_reserve(TEST_UNUSED size_t bytes)
+{
+    asked++;
+    return reserve;
+}
+
+/* Objects of that size take all memory that is left. */
+static void use_up(size_t bytes)
+{
+    void **object;
+
+    while ((object = GC_MALLOC(bytes)) != (void *)reserve) {
+        *object = all;
+        all = object;
+    }
+}
+
+static int no_memory(void)
+{
+    SGC_region_t *before = SGC_region_new();
+    int wrong = 0;
+
+    GC_set_warn_proc(GC_ignore_warn_proc);
+    reserve = GC_MALLOC_ATOMIC(RESERVE);
+    memset(reserve, 'A', RESERVE);
+    GC_set_max_heap_size((size_t)8 << 20);
+    GC_set_oom_fn(give_reserve);
+    for (size_t bytes = 65536; bytes >= 16; bytes /= 2)
+        use_up(bytes);
+    use_up(96);
+    asked = 0;
+    wrong += SGC_region_new() != NULL || asked != 1;
+    for (int i = 0; i < RESERVE; i++)
+        wrong += reserve[i] != 'A';
+    return wrong + (SGC_region_of(before) != before || SGC_region_of(reserve) != NULL);
+}
+
 /* Runs one of the above in a child that chooses the mode. */
 static int run(int (*body)(void))
 {
@@ -230,6 +275,7 @@ static const struct test {
     { used_again, "a region that is filled again and again does not grow" },
     { thread_ends, "dates of a region end with their thread" },
     { freed, "memory of a region is freed without a collection" },
+    { no_memory, "without memory there is no region, whatever the out-of-memory hook returns" },
 };
 
 int main(void)
