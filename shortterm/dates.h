@@ -12,6 +12,9 @@
  *   mutator                                                 stopped: the
  *                                                           collecting thread
  *   room             the thread, outside sections           the thread
+ *   expiring         the thread, outside sections           same; world stopped:   stopping the world
+ *                                                           the collecting
+ *                                                           thread
  *   the others       the thread, in sections; world         same                program order;
  *                    stopped: the collecting thread                             stopping the world
  */
@@ -67,6 +70,7 @@ struct sgc_dates {
     bool out_for_now;                   /* or would, but that it blocks */
     bool blocked;                       /* within GC_do_blocking: nothing of this may be touched */
     bool leaving;                       /* it ends: no date of it counts as an owner's any more */
+    bool expiring;                      /* hybrid: it takes dates off, or has left that by a jump */
     struct sgc_date_buffer local, global;
     struct sgc_date_buffer local_regions, global_regions;
     struct SGC_clock *clocks;

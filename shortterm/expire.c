@@ -253,17 +253,42 @@ void sgc_expire_one(struct sgc_dates *d)
 
 /* Takes off only dates that are over when the call begins: the program's function for an object may
  * let others expire without end. */
-size_t sgc_expire(struct sgc_dates *d, size_t max)
+__attribute__((always_inline))
+static inline size_t expire_batches(struct sgc_dates *d, size_t max)
 {
     size_t taken = 0;
 
+    while (taken < max && d->expired.first != NULL && (taken == 0 || d->expire_to != NULL))
+        taken += expire_batch(d, max - taken, taken == 0);
+    return taken;
+}
+
+/* hybrid: a jump may leave an object that has lost its last date, and still has FREEABLE. */
+__attribute__((noinline))
+static size_t expire_noted(struct sgc_dates *d, size_t max)
+{
+    size_t taken;
+
+    sgc_assert(sgc_shortterm.mode == SGC_SHORTTERM_HYBRID);
+    if (d->expiring)
+        sgc_counts_keep();
+    d->expiring = true;
+    sgc_compiler_barrier();
+    taken = expire_batches(d, max);
+    sgc_compiler_barrier();
+    d->expiring = false;
+    return taken;
+}
+
+size_t sgc_expire(struct sgc_dates *d, size_t max)
+{
     sgc_assert(sgc_mutator_mine(d->owner) && !d->blocked);
     sgc_assert(sgc_shortterm.counts || d->expired.first == NULL);
     if (sgc_verifies() || (d->calling != 0 && sgc_expiry_calling(d)))
         return 0;
-    while (taken < max && d->expired.first != NULL && (taken == 0 || d->expire_to != NULL))
-        taken += expire_batch(d, max - taken, taken == 0);
-    return taken;
+    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
+        return expire_noted(d, max);
+    return expire_batches(d, max);
 }
 
 /* ---- verify ---- */

@@ -167,7 +167,7 @@ static void count_hold(void *raw, struct sgc_range range)
 /* Each as one of the owner of the object's page, or of another thread, as things are now. */
 static void count_again(void)
 {
-    sgc_counts_wipe();
+    sgc_counts_wipe(sgc_verifies());
     sgc_holds_visit(count_hold, NULL);
     sgc_date_queue_visit(&sgc_orphan_dates_over, count_dates, NULL);
     sgc_date_list_visit(&sgc_unheld, count_dates, NULL);
@@ -200,6 +200,10 @@ static bool is_gone(size_t granule)
 void sgc_expire_marked(void)
 {
     sgc_assert(sgc_stopped_by_self());
-    if (sgc_shortterm.mode == SGC_SHORTTERM_HYBRID)
-        sgc_counts_forget_gone(is_gone);
+    if (sgc_shortterm.mode != SGC_SHORTTERM_HYBRID)
+        return;
+    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL; m = m->next)
+        if (sgc_dates_of(m) != NULL && sgc_dates_of(m)->expiring)
+            sgc_counts_keep();
+    sgc_counts_forget_gone(is_gone);
 }

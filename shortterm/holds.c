@@ -139,12 +139,14 @@ int SGC_unhold(void *object)
     struct sgc_dates *d = sgc_dates_now(&error);
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     struct sgc_object o;
-    bool last = false;
+    bool last = false, expiring;
 
     if (d == NULL)
         return error;
     if (sgc_named_object((uintptr_t)object, &o) != 0)
         return EINVAL;                  /* what is held is there */
+    expiring = d->expiring;             /* within a function that sgc_expire calls */
+    d->expiring = true;
     if (sgc_verifies())
         sgc_date_pool_fill(&d->pool, sgc_section_of(d->owner));
     sgc_shortterm_lock(sgc_section_of(d->owner));
@@ -153,6 +155,8 @@ int SGC_unhold(void *object)
     sgc_shortterm_unlock(sgc_section_of(d->owner));
     if (last)
         sgc_expire_object(d, o.start);
+    sgc_compiler_barrier();
+    d->expiring = expiring;
     return error;
 }
 

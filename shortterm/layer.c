@@ -190,9 +190,12 @@ static void end_own_clocks(struct sgc_dates *d)
 }
 
 /* Releases the record.  Dates that the thread leaves stay counted, but are written down nowhere.
- * So there is doubt, but only afterwards: a collection before would still find them. */
+ * So there is doubt, but only afterwards: a collection before would still find them.  One that has
+ * begun does not count anew. */
 static void drop(struct sgc_dates *d, bool leaves_dates, struct sgc_section *self)
 {
+    if (d->expiring)
+        sgc_counts_keep();
     sgc_dates_drop(d, self);
     if (leaves_dates && sgc_shortterm.counts)
         sgc_counts_doubt();

@@ -37,6 +37,8 @@ bool sgc_count_take_other(struct sgc_count *count)
     return last;
 }
 
+/* By then the last of the others may have the object to itself, and clear the bit beside the
+ * number, or have freed it: the number goes down by itself, whatever is beside it. */
 bool sgc_count_leave_alone(struct sgc_count *count)
 {
     uint8_t others;
@@ -46,5 +48,6 @@ bool sgc_count_leave_alone(struct sgc_count *count)
         if (others == 0)
             return true;
     } while (!sgc_a8_cas(&count->others, others, sgc_count_others_alone(others)));
+    sgc_a8_add(&count->own, UINT8_MAX);
     return false;
 }

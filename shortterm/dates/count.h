@@ -3,11 +3,13 @@
  * The number of dates of one object.  shortterm/dates/count_rules.h says what its two bytes mean,
  * and why the number is exact.
  *
- *   own      the thread that owns the page, in a       same;         relaxed: ordered by messages
- *            section; the thread that has the object   others: see   that tell a thread of the
- *            to itself; the collecting thread, world   the rules     object, and its owner of that
- *            stopped                                                 thread's date; and by exchanges
- *                                                                    of `others` before and after
+ *   own      the number: the thread that owns the      same;         relaxed: ordered by messages
+ *            page, in a section; the bit beside it:    others: see   that tell a thread of the
+ *            the thread that has just allocated the    the rules     object, and its owner of that
+ *            object, or has it to itself; both: the                  thread's date; and by exchanges
+ *            collecting thread, world stopped                        of `others` before and after.
+ *                                                                    RMW where number and bit may
+ *                                                                    change at a time
  *   others   any thread, in a section: by exchange;    same          acquire-release: the last one
  *            the collecting thread, world stopped                    sees what all others did to
  *                                                                    the object
@@ -53,7 +55,8 @@ static inline void sgc_count_add_own(struct sgc_count *count)
 /* One of the others' dates is over; true: it was the object's last. */
 bool sgc_count_take_other(struct sgc_count *count);
 
-/* The owner's last date is over.  True: nobody else has one; otherwise these know. */
+/* The owner's last date is over.  True: nobody else has one, and the caller takes it off.
+ * Otherwise these know, and it is taken off. */
 bool sgc_count_leave_alone(struct sgc_count *count);
 
 /* Does the owner need no exchange to take a date off: because it has more, or nobody else has one?
@@ -81,7 +84,8 @@ static inline bool sgc_count_take_own(struct sgc_count *count, bool *stuck)
 
     if (sgc_count_number(own) == 1) {
         last = sgc_a8_load_acq(&count->others) == 0 || sgc_count_leave_alone(count);
-        sgc_a8_store(&count->own, (uint8_t)(own - 1));
+        if (last)
+            sgc_a8_store(&count->own, (uint8_t)(own - 1));
         return last;
     }
     if (sgc_count_is_many(own))
@@ -89,6 +93,20 @@ static inline bool sgc_count_take_own(struct sgc_count *count, bool *stuck)
     else if (sgc_count_is_stuck(own))
         *stuck = true;
     return false;
+}
+
+/* ---- the bit beside the owner's number ---- */
+
+/* By the thread that has the object to itself.  The owner, whose last date has just gone, may not
+ * have taken it off its number yet. */
+static inline void sgc_count_clear_bit(struct sgc_count *count)
+{
+    uint8_t own = sgc_a8_load(&count->own);
+
+    if (own == SGC_COUNT_FREEABLE)
+        sgc_a8_store(&count->own, 0);
+    else if (own > SGC_COUNT_STUCK)
+        sgc_a8_and(&count->own, SGC_COUNT_STUCK);
 }
 
 #endif

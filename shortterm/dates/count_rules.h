@@ -21,7 +21,9 @@
  * at an object that has been freed, and whose place another one has taken.
  *
  *   owner's last   others is 0: nobody else has a date, the object is the owner's.  Else ALONE is
- *                  set, and only then `own` becomes 0
+ *                  set, and only then `own` goes down, by an operation that leaves the bit beside
+ *                  the number: whoever has the object to itself may be changing that.  It comes
+ *                  before the next object there, whose page is the owner's
  *   others' last   ALONE: the object is theirs.  Else, if `own` has dates, the owner will find
  *                  `others` 0 at its last one.  If it has none, it never had one, or has had one
  *                  again meanwhile: so LOOKING is set, which any date that is made takes away, and

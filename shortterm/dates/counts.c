@@ -95,17 +95,21 @@ static void each_count(void (*fn)(struct sgc_count *count))
 
 static void wipe(struct sgc_count *count)
 {
-    sgc_a8_store(&count->own, sgc_a8_load(&count->own) & SGC_COUNT_FREEABLE);
+    sgc_a8_store(&count->own, 0);
     sgc_a8_store(&count->others, 0);
 }
 
-/* Some of these objects may have no date any more, or be gone. */
-void sgc_counts_wipe(void)
+static void wipe_numbers(struct sgc_count *count)
+{
+    sgc_a8_store(&count->own, sgc_a8_load(&count->own) & SGC_COUNT_EXPIRED);
+    sgc_a8_store(&count->others, 0);
+}
+
+void sgc_counts_wipe(bool expired)
 {
     sgc_assert(sgc_counts.of != NULL);
     sgc_a32_store(&sgc_counts.doubt, 0);
-    sgc_counts_keep();
-    each_count(wipe);
+    each_count(expired ? wipe_numbers : wipe);
 }
 
 /* The is_gone of sgc_counts_forget_gone, for forget_gone.  The world is stopped, so no other thread

@@ -14,7 +14,8 @@
  *   doubt   a thread that counts in vain: 1; the     the collecting   relaxed; stopping the world
  *           collecting thread: 0                     thread
  *   kept    a thread that keeps an object that may   the collecting   relaxed; stopping the world
- *           be freed: 1; the collecting thread       thread
+ *           be freed, or may have left one by a      thread
+ *           jump: 1; the collecting thread
  *
  * An object that has lost a number to a jump, or has had too many dates, is the tracer's, and so is
  * each that comes to its place, until all is counted anew.
@@ -73,8 +74,10 @@ static inline void sgc_counts_doubt(void)
     sgc_a32_store(&sgc_counts.doubt, 1);
 }
 
-/* To count anew: all numbers become 0, then each date is added again. */
-void sgc_counts_wipe(void);
+/* To count anew: all numbers become 0, then each date is added again.  EXPIRED stays where it is in
+ * use (`expired`).  FREEABLE goes: of an object with a number that was too high it is not known
+ * whether it was set for that one, or for one that lay there before. */
+void sgc_counts_wipe(bool expired);
 
 /* Forgets FREEABLE, which the program has set, for objects that have no date and are gone, before
  * others come to their places.  World stopped, a mark is complete. */
@@ -159,14 +162,11 @@ static inline bool sgc_counts_freeable(size_t granule)
 /* Forgets FREEABLE, or EXPIRED.  By the thread that has the object to itself, and frees it. */
 static inline void sgc_counts_free(size_t granule)
 {
-    sgc_a8_t *own = &sgc_counts.of[granule].own;
-
     sgc_assert(sgc_counts_ready(granule));
-    if (sgc_counts_freeable(granule))
-        sgc_a8_store(own, sgc_count_number(sgc_a8_load(own)));
+    sgc_count_clear_bit(&sgc_counts.of[granule]);
 }
 
-/* Notes that an object stays without a date, and may have one again. */
+/* Notes that an object may stay without a date, and may have one again. */
 static inline void sgc_counts_keep(void)
 {
     sgc_a32_store(&sgc_counts.kept, 1);

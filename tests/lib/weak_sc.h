@@ -90,20 +90,31 @@ static void weak_sc_make_place(int v, int at)
     variable->count++;
 }
 
+/* Any place from there on. */
+static int weak_sc_choose_place(const struct weak_variable *variable, int from)
+{
+    int places[WEAK_VALUES + 1], n = 0;
+
+    for (int at = variable->count; at >= from; at--)
+        if (at == variable->count || !variable->value[at].changed)
+            places[n++] = at;
+    return places[weak_choose(n)];
+}
+
 static void weak_sc_store(const void *p, uintptr_t initial, uintptr_t value, unsigned order, const char *function,
                   const char *operation)
 {
-    int v = weak_find(p, initial), from, at;
+    int v = weak_find(p, initial), at;
     struct weak_value *new;
 
     order = weak_order_of(function, operation, (enum weak_order)order);
     weak_sc_point(p);
-    from = weak_sc_least(v, order) + 1;
-    at = weak.variable[v].count - weak_choose(weak.variable[v].count - from + 1);
+    at = weak_sc_choose_place(&weak.variable[v], weak_sc_least(v, order) + 1);
     weak_sc_make_place(v, at);
     new = &weak.variable[v].value[at];
     weak_self()->view[v] = (uint8_t)at;
     new->value = value;
+    new->changed = false;
     memset(new->view, 0, sizeof new->view);
     if ((order & WEAK_RELEASE) != 0)
         memcpy(new->view, weak_self()->view, sizeof new->view);
@@ -112,9 +123,29 @@ static void weak_sc_store(const void *p, uintptr_t initial, uintptr_t value, uns
         weak_one_order[v] = (uint8_t)at;
 }
 
-/* Variables that are changed so are never stored to: the last value is the one that is changed. */
-static uintptr_t weak_sc_change(const void *p, uintptr_t initial, bool adds, uintptr_t expected, uintptr_t operand,
-                                const char *function, const char *operation)
+/* What a read-modify-write makes of a value. */
+struct weak_sc_change {
+    enum { WEAK_SC_CAS, WEAK_SC_ADD, WEAK_SC_AND } how;
+    uintptr_t expected, operand;
+    uintptr_t mask;                     /* of the variable's bits */
+};
+
+static uintptr_t weak_sc_changed(const struct weak_sc_change *change, uintptr_t old)
+{
+    switch (change->how) {
+    case WEAK_SC_ADD:
+        return (old + change->operand) & change->mask;
+    case WEAK_SC_AND:
+        return old & change->operand;
+    case WEAK_SC_CAS:
+        break;
+    }
+    return change->operand;
+}
+
+/* The last value is the one that is changed. */
+static uintptr_t weak_sc_change(const void *p, uintptr_t initial, struct weak_sc_change change, const char *function,
+                                const char *operation)
 {
     int v = weak_find(p, initial), last;
     enum weak_order order = weak_order_of(function, operation, WEAK_BOTH);
@@ -123,15 +154,27 @@ static uintptr_t weak_sc_change(const void *p, uintptr_t initial, bool adds, uin
     weak_sc_point(p);
     last = weak.variable[v].count - 1;
     old = weak_read(v, last, order);
-    if (adds || old == expected)
-        weak_append(v, adds ? (uint32_t)(old + operand) : operand, order, weak.variable[v].value[last].view);
+    if (change.how != WEAK_SC_CAS || old == change.expected)
+        weak_append(v, weak_sc_changed(&change, old), order, weak.variable[v].value[last].view);
     return old;
 }
 
 static bool weak_sc_exchange(const void *p, uintptr_t initial, uintptr_t expected, uintptr_t desired,
                              const char *function)
 {
-    return weak_sc_change(p, initial, false, expected, desired, function, "cas") == expected;
+    struct weak_sc_change change = { WEAK_SC_CAS, expected, desired, 0 };
+
+    return weak_sc_change(p, initial, change, function, "cas") == expected;
+}
+
+static uintptr_t weak_sc_add(const void *p, uintptr_t initial, uintptr_t n, uintptr_t mask, const char *function)
+{
+    return weak_sc_change(p, initial, (struct weak_sc_change){ WEAK_SC_ADD, 0, n, mask }, function, "add");
+}
+
+static uintptr_t weak_sc_and(const void *p, uintptr_t initial, uintptr_t bits, const char *function)
+{
+    return weak_sc_change(p, initial, (struct weak_sc_change){ WEAK_SC_AND, 0, bits, 0 }, function, "and");
 }
 
 #undef sgc_aw_load
@@ -157,7 +200,9 @@ static bool weak_sc_exchange(const void *p, uintptr_t initial, uintptr_t expecte
 #define sgc_a32_store(p, v) WEAK_SC_STORE(p, v, WEAK_RELAXED, "store")
 #define sgc_a32_store_rel(p, v) WEAK_SC_STORE(p, v, WEAK_RELEASE, "store_rel")
 #define sgc_a32_store_sc(p, v) WEAK_SC_STORE(p, v, WEAK_RELEASE | WEAK_SC, "store_sc")
-#define sgc_a32_add(p, n) weak_sc_change((p), (p)->value, true, 0, (n), __func__, "add")
+#define sgc_a8_add(p, n) weak_sc_add((p), (p)->value, (n), UINT8_MAX, __func__)
+#define sgc_a8_and(p, bits) weak_sc_and((p), (p)->value, (bits), __func__)
+#define sgc_a32_add(p, n) weak_sc_add((p), (p)->value, (n), UINT32_MAX, __func__)
 #define sgc_a32_cas(p, e, d) weak_sc_exchange((p), (p)->value, (e), (d), __func__)
 #define sgc_aw_cas(p, e, d) weak_sc_exchange((p), (p)->value, (e), (d), __func__)
 

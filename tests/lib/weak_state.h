@@ -34,6 +34,7 @@ typedef uint8_t weak_view[WEAK_VARIABLES];
 
 struct weak_value {
     uintptr_t value;
+    bool changed;                       /* by a read-modify-write: nothing comes between it and the value before it */
     weak_view view;
 };
 
@@ -256,6 +257,7 @@ static void weak_append(int v, uintptr_t value, enum weak_order order, const wea
     if (variable->count == WEAK_VALUES)
         weak_fail("too many values for this test");
     new->value = value;
+    new->changed = passed != NULL;
     weak_self()->view[v] = (uint8_t)variable->count++;
     memset(new->view, 0, sizeof new->view);
     if ((order & WEAK_RELEASE) != 0)

@@ -10,7 +10,11 @@
  * A thread refreshes an object only if it knows that it is not over: the object has not lost any date yet, or the thread has a
  * date itself, or somebody who has one waits for it.
  *
- * The properties: an object with a date is not freed, none is freed twice, and none that has lost its last date is forgotten.
+ * Each object is marked as one that may be freed: a bit beside the owner's number, which whoever frees it takes away, and the
+ * tracer of what it frees, but where a jump has left a number too high: counting anew takes it away there, which is not modelled.
+ *
+ * The properties: an object with a date is not freed, none is freed twice, none that has lost its last date is forgotten, and
+ * what comes next to its place is not marked.
  *
  * -DBROKEN_x puts one fault in; tests/model/check_dates lists them with the complaint each must cause.
  */
@@ -34,7 +38,7 @@
 #define OWNER 0
 
 /* ---- the two bytes ---- */
-byte own;
+byte own; bit marked = 1;               /* one byte */
 byte others; bit alone;                 /* one byte */
 
 /* ---- what threads have written down ---- */
@@ -70,6 +74,7 @@ inline may_jump()
     fi
 }
 
+#define no_numbers (own == 0 && others == 0 && !alone)
 #define looking (others == 0 && alone)   /* one date, whose thread looks whether the owner has any */
 #define same (others == v && alone == a)
 
@@ -116,6 +121,9 @@ inline take_own()
     if
     :: own > 1 -> own--
     :: own == 1 ->
+#ifdef BROKEN_BIT_STORED
+        m = marked;
+#endif
 #ifdef BROKEN_OWN_FIRST
         own = 0;
 #endif
@@ -131,7 +139,11 @@ inline take_own()
             fi
         od;
         may_jump();
+#ifdef BROKEN_BIT_STORED
+        atomic { own = 0; marked = m }
+#else
         own = 0
+#endif
     fi
 }
 
@@ -166,6 +178,12 @@ inline take_other()
 inline free()
 {
     assert(there && no_date);
+#ifdef BROKEN_NUMBER_STORED
+    o = own;
+    atomic { own = o; marked = 0 };
+#else
+    marked = 0;
+#endif
     there = 0
 }
 
@@ -198,7 +216,7 @@ inline take(t)
     atomic { word[t]--; takes[t] = 0 };
 #endif
     if
-    :: atomic { last -> free(); forget() }
+    :: last -> free(); forget()
     :: atomic { !last -> forget() }
     fi
 }
@@ -206,7 +224,7 @@ inline take(t)
 proctype Thread(byte t)
 {
     byte ops, v, o, whom = THREADS, u, most = (t == OWNER -> OPS : MORE);
-    bit a, last, first;
+    bit a, last, first, m;
 
     do
     :: atomic { ops < most -> ops++; busy[t] = 1 };
@@ -235,8 +253,9 @@ proctype Thread(byte t)
             take(t)
         :: atomic {
                 t == OWNER && !there && objects < OBJECTS ->
-                assert(jumps != JUMPS || (own == 0 && others == 0 && !alone));
-                there = 1; fresh = 1; objects++
+                assert(jumps != JUMPS || no_numbers);
+                assert(!marked || (jumps != JUMPS && !no_numbers));
+                there = 1; fresh = 1; marked = 1; objects++
             }
         :: skip
         fi;
@@ -255,10 +274,15 @@ over:
 }
 
 /* The tracer frees what has no date, where a jump has left it so. */
+#ifdef BROKEN_NOT_NOTED
+#define forgets 0
+#else
+#define forgets no_numbers
+#endif
 proctype Tracer()
 {
     do
-    :: atomic { jumps < JUMPS && there && no_date && nobody_busy -> there = 0 }
+    :: atomic { jumps < JUMPS && there && no_date && nobody_busy -> there = 0; marked = (forgets -> 0 : marked) }
     :: ended == THREADS -> break
     od
 }

@@ -2,8 +2,10 @@
 /*
  * shortterm/dates/count.c under the memory orders of C11, every run of small plays (tests/lib/weak.h).
  *
- * First each play must be right: one thread is told that it has the object to itself, when all dates are gone, and it sees what
- * the others did to the object.  Then each order is taken away, one at a time; the table says which of them some play misses.
+ * First each play must be right: one thread is told that it has the object to itself, when all dates are gone, it sees what
+ * the others did to the object, and nothing stays of what it frees.  Then each order is taken away, one at a time; the table
+ * says which of them some play misses.
+ *
  * An access that is not in the table is an error, so this is also the list of all of them.
  */
 #include "tests/lib/weak_sc.h"
@@ -30,12 +32,20 @@ static void before(void)
 {
     count.own.value = (uint8_t)now->with[0];
     count.others.value = (uint8_t)now->with[1];
-    dates = (int)(now->with[0] + now->with[1]);
+    dates = sgc_count_number(count.own.value) + (int)now->with[1];
     for (int i = 0; i < WEAK_THREADS; i++)
         touched[i].value = 0;
     knows.value = answer.value = 0;
     lasts = 0;
     early = unseen = false;
+}
+
+/* What the next object there begins with. */
+static bool is_left(const sgc_a8_t *byte)
+{
+    const struct weak_variable *v = &weak.variable[weak_find(byte, byte->value)];
+
+    return v->value[v->count - 1].value != 0;
 }
 
 static const char *after(void)
@@ -46,6 +56,8 @@ static const char *after(void)
         return "two have the object to themselves";
     if (unseen)
         return "not all that was done to the object is seen";
+    if (lasts == 1 && (is_left(&count.own) || is_left(&count.others)))
+        return "the next object there does not begin without dates, and unmarked";
     return lasts == (dates == 0) ? NULL : "nobody is told";
 }
 
@@ -56,7 +68,7 @@ static void look(void)
             unseen = true;
 }
 
-/* The date is gone as soon as that begins: who has a date has it until then. */
+/* The date is gone as soon as that begins: who has a date has it until then.  Who has the object to itself frees it. */
 static void take(bool other)
 {
     bool last, stuck = false;
@@ -68,6 +80,7 @@ static void take(bool other)
     lasts++;
     early = early || dates != 0;
     look();
+    sgc_count_clear_bit(&count);
 }
 
 static void touch(void)
@@ -136,6 +149,7 @@ static void owner_tells(void)
 
 static const struct weak_play plays[] = {
     { "the owner and another", 0, { 1, 1 }, { owner_takes, other_takes }, false, NULL },
+    { "the owner and another, freeable", 0, { SGC_COUNT_FREEABLE | 1, 1 }, { owner_takes, other_takes }, false, NULL },
     { "two others", 0, { 0, 2 }, { other_takes, other_takes }, false, NULL },
     { "two of the owner's", 0, { 2, 1 }, { owner_takes_two, other_takes }, false, NULL },
     { "the owner comes back", 0, { 1, 1 }, { owner_comes_back, second_waits }, false, NULL },
@@ -158,10 +172,12 @@ static const struct weak_access accesses[] = {
     { "sgc_count_add_slowly", "store", 0, RELAXED, "as above" },
     { "sgc_count_take_own", "load", 0, RELAXED, "its own" },
     { "sgc_count_take_own", "load_acq", WEAK_ACQUIRE, MISSED, "what the others did, who are gone" },
-    { "sgc_count_take_own", "store", 0, RELAXED, "the exchange before it has decided" },
+    { "sgc_count_take_own", "store", 0, RELAXED, "nobody else has a date" },
     { "sgc_count_leave_alone", "load_acq", WEAK_ACQUIRE, MISSED, "likewise, of others who have just gone" },
     { "sgc_count_leave_alone", "cas", WEAK_ACQUIRE, NOT_MISSED, "the others have dates, so nothing is done with the object" },
     { "sgc_count_leave_alone", "cas", WEAK_RELEASE, MISSED, "what the owner did" },
+    { "sgc_count_leave_alone", "add", WEAK_ACQUIRE, NOT_MISSED, "the exchange before it has decided" },
+    { "sgc_count_leave_alone", "add", WEAK_RELEASE, NOT_MISSED, "likewise" },
     /* the others */
     { "sgc_count_add_other", "load", 0, RELAXED, "the exchange finds out" },
     { "sgc_count_add_other", "cas", WEAK_ACQUIRE, NOT_MISSED, "it learns nothing by that" },
@@ -169,6 +185,11 @@ static const struct weak_access accesses[] = {
     { "sgc_count_take_other", "load", 0, RELAXED, "the exchange finds out; one before and one after the look at the owner's" },
     { "sgc_count_take_other", "cas", WEAK_ACQUIRE, MISSED, "what the owner and others did, who are gone" },
     { "sgc_count_take_other", "cas", WEAK_RELEASE, MISSED, "what this thread did" },
+    /* who has the object to itself */
+    { "sgc_count_clear_bit", "load", 0, RELAXED, "the bit does not change meanwhile" },
+    { "sgc_count_clear_bit", "store", 0, RELAXED, "nobody else has it" },
+    { "sgc_count_clear_bit", "and", WEAK_ACQUIRE, NOT_MISSED, "the exchange before it has decided" },
+    { "sgc_count_clear_bit", "and", WEAK_RELEASE, NOT_MISSED, "who comes next there has it by how the place is freed" },
     /* of the plays */
     { "touch", "store", 0, RELAXED, "what is done to the object" },
     { "look", "load", 0, RELAXED, "what was done" },

@@ -82,7 +82,7 @@ static bool is_gone(size_t granule)
 
 static void check_again(void)
 {
-    size_t much = a_granule + 5, freeable = a_granule + 6, forgotten = a_granule + 7;
+    size_t much = a_granule + 5, high = a_granule + 6, expired = a_granule + 7;
 
     for (int i = 0; i < 2 * SGC_COUNT_STUCK - 2; i++)
         sgc_counts_add(much, i % 2 == 0);
@@ -90,36 +90,46 @@ static void check_again(void)
     sgc_counts_take(much, true);
     tap_ok(!sgc_counts_doubted(), "numbers that go down are not doubted");
     for (int other = 0; other < 2; other++) {
-        sgc_counts_wipe();
+        sgc_counts_wipe(false);
         for (int i = 0; i < SGC_COUNT_STUCK; i++)
             sgc_counts_add(much, other == 0);
         sgc_counts_take(much, other != 0);
         tap_ok(sgc_counts_doubted() && sgc_counts_of(much) == SGC_COUNT_STUCK, "one that is stuck is: %s",
                other ? "others'" : "own");
     }
-    sgc_counts_add(freeable, true);
-    sgc_counts_set_freeable(freeable);
-    sgc_counts_add(forgotten, true);
-    sgc_counts_set_freeable(forgotten);
-
-    sgc_counts_wipe();
-    tap_ok(sgc_counts_of(much) == 0 && sgc_counts_of(freeable) == 0 && !sgc_counts_doubted(), "all begin at 0 again");
+    sgc_counts_add(high, true);
+    sgc_counts_set_freeable(high);
+    sgc_counts_note_expired(expired, true);
+    sgc_counts_wipe(true);
+    tap_ok(sgc_counts_of(much) == 0 && sgc_counts_of(high) == 0 && !sgc_counts_doubted(), "all begin at 0 again");
+    tap_ok(sgc_counts_expired(expired), "that an object has expired is still known");
+    sgc_counts_wipe(false);
     sgc_counts_add(much, false);
-    sgc_counts_add(freeable, true);
-    tap_ok(sgc_counts_take(much, true) && sgc_counts_take(freeable, false), "and are what is added then");
+    sgc_counts_add(high, true);
+    tap_ok(sgc_counts_take(much, true) && sgc_counts_take(high, false), "they are what is added then");
+    tap_ok(!sgc_counts_freeable(high), "that one may be freed is not known any more: another may lie there");
+}
+
+static void check_forget(void)
+{
+    size_t kept = a_granule + 5, forgotten = a_granule + 6;
+
+    sgc_counts_set_freeable(kept);
+    sgc_counts_set_freeable(forgotten);
+    sgc_counts_keep();
     gone_granule = forgotten;
     sgc_counts_forget_gone(is_gone);
-    tap_ok(sgc_counts_freeable(freeable) && !sgc_counts_freeable(forgotten) && !sgc_counts_freeable(much),
+    tap_ok(sgc_counts_freeable(kept) && !sgc_counts_freeable(forgotten),
            "what may be freed is still known, but of objects that are gone");
-    gone_granule = freeable;
+    gone_granule = kept;
     sgc_counts_forget_gone(is_gone);
-    tap_ok(!sgc_counts_freeable(freeable), "and of what goes later, it is known until then");
+    tap_ok(!sgc_counts_freeable(kept), "and of what goes later, it is known until then");
 }
 
 int main(void)
 {
-    tap_plan(22);
+    tap_plan(24);
     heap_start((size_t)64 << 20, 0, false);
     a_granule = sgc_granule_number((uintptr_t)heap_alloc(sgc_self, 64, SGC_KIND_CONSERVATIVE));
-    return tap_all(check_memory, check_bounds, check_words, check_again);
+    return tap_all(check_memory, check_bounds, check_words, check_again, check_forget);
 }
