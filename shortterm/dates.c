@@ -151,7 +151,7 @@ static void drop_expired(struct sgc_dates *d, struct sgc_section *self)
     if (self != NULL)
         sgc_section_enter(self);
     expired = d->expired;
-    d->expired = (struct sgc_date_queue){ NULL, NULL, 0 };
+    d->expired = (struct sgc_date_queue){ NULL, NULL, NULL };
     d->expire_to = NULL;
     if (self != NULL)
         sgc_section_leave(self);

@@ -24,23 +24,28 @@ struct batch {
 
 /* ---- the queue: in a section ---- */
 
-/* The queue's first page is used up.  The page leaves the queue before `begin` is that of the next
- * one: a jump in between skips some dates, and takes none off twice.  Its mark of the end goes when
- * nobody reads it any more. */
+/* The queue's first page is used up, or was left by a jump when it had gone.  The page leaves the
+ * queue before `at` does, and its mark of the end goes when nobody reads it any more. */
 static void leave_page(struct sgc_dates *d, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
-    struct sgc_date_page *page = queue->first;
-    uint32_t end = queue->begin;
+    struct sgc_date_page *page = queue->first, *next = page->next;
+    uintptr_t *end = queue->at;
 
-    sgc_assert(page->word[end] == SGC_DATES_END);
-    queue->first = page->next;
+    sgc_assert(*end == SGC_DATES_END);
+    if (__builtin_expect(!sgc_date_page_holds(page, end), 0)) {
+        queue->at = page->word;
+        return;
+    }
+    queue->first = next;
     sgc_compiler_barrier();
-    queue->begin = 0;
+    if (next != NULL)
+        queue->at = next->word;
+    sgc_compiler_barrier();
     if (page == d->expire_to)
         d->expire_to = NULL;
-    if (end < sgc_date_words)
-        page->word[end] = 0;
+    if (end < page->word + sgc_date_words)
+        *end = 0;
     if (b->first == NULL)
         b->first = page;
     else
@@ -53,20 +58,20 @@ static void leave_page(struct sgc_dates *d, struct batch *b)
 static void take_page(struct sgc_dates *d, uint32_t max, struct batch *b)
 {
     struct sgc_date_queue *queue = &d->expired;
-    const uintptr_t *word = queue->first->word;
-    uint32_t begin = queue->begin, step = sgc_shortterm.words, taken = b->taken;
+    uint32_t step = sgc_shortterm.words, taken = b->taken;
+    uintptr_t *at = queue->at;
 
-    for (; taken < max && word[begin] != SGC_DATES_END; taken++) {
-        uintptr_t date = word[begin], object = sgc_date_object(date);
+    for (; taken < max && *at != SGC_DATES_END; taken++) {
+        uintptr_t date = *at, object = sgc_date_object(date);
 
-        sgc_assert(begin < sgc_date_words);
-        begin += step;
-        queue->begin = begin;
+        sgc_assert(sgc_date_page_holds(queue->first, at));
+        at += step;
+        queue->at = at;
         if (sgc_counts_take(sgc_granule_number(object), (date & SGC_DATE_OTHER) != 0))
             b->object[b->objects++] = object;
     }
     b->taken = taken;
-    if (word[begin] == SGC_DATES_END)
+    if (*at == SGC_DATES_END)
         leave_page(d, b);
 }
 
@@ -200,7 +205,7 @@ __attribute__((always_inline))
 static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uintptr_t *object, size_t *uncollectable)
 {
     struct sgc_date_queue *queue = &d->expired;
-    uintptr_t date = __builtin_expect(queue->first != NULL, 1) ? queue->first->word[queue->begin] : SGC_DATES_END;
+    uintptr_t date = __builtin_expect(queue->first != NULL, 1) ? *queue->at : SGC_DATES_END;
     size_t granule = sgc_granule_number(date);
     struct sgc_dropped done;
     uint8_t own;
@@ -209,8 +214,8 @@ static inline bool take_first(struct sgc_dates *d, struct sgc_cache *cache, uint
     *object = 0;
     if ((date & SGC_DATE_OTHER) != 0 || !sgc_counts_easy(granule, &own))
         return false;
-    sgc_assert(queue->begin < sgc_date_words && sgc_heap_contains(date));
-    queue->begin += sgc_shortterm.words;
+    sgc_assert(sgc_date_page_holds(queue->first, queue->at) && sgc_heap_contains(date));
+    queue->at += sgc_shortterm.words;
     if (!sgc_counts_take_easily(granule, own))
         return true;
     done = sgc_drop_hot(cache, date, granule);
@@ -293,20 +298,23 @@ size_t sgc_expire(struct sgc_dates *d, size_t max)
 
 /* ---- verify ---- */
 
-/* The word is in the queue no more before the date is taken off. */
+/* The word is in the queue no more before the date is taken off.  Without a date a jump has left a
+ * page that was used up. */
 static bool take_wide(struct sgc_dates *d, struct batch *b, uintptr_t *caller)
 {
     struct sgc_date_queue *queue = &d->expired;
-    const uintptr_t *word = queue->first->word;
-    uint32_t at = queue->begin;
-    bool last;
+    const uintptr_t *at = queue->at;
+    bool last = false;
 
-    sgc_assert(sgc_shortterm.words == 2 && at < sgc_date_words);
-    b->object[0] = sgc_date_object(word[at]);
-    *caller = word[at + 1];
-    queue->begin = at + 2;
-    last = sgc_counts_take(sgc_granule_number(b->object[0]), (word[at] & SGC_DATE_OTHER) != 0);
-    if (word[at + 2] == SGC_DATES_END)
+    sgc_assert(sgc_shortterm.words == 2);
+    if (*at != SGC_DATES_END) {
+        sgc_assert(sgc_date_page_holds(queue->first, at));
+        b->object[0] = sgc_date_object(at[0]);
+        *caller = at[1];
+        queue->at += 2;
+        last = sgc_counts_take(sgc_granule_number(b->object[0]), (at[0] & SGC_DATE_OTHER) != 0);
+    }
+    if (*queue->at == SGC_DATES_END)
         leave_page(d, b);
     return last;
 }

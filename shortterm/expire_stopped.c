@@ -89,7 +89,7 @@ static bool take_off(void *d, const uintptr_t *word)
 static struct sgc_date_queue split(struct sgc_dates *d)
 {
     struct sgc_date_page *page = d->expire_to != NULL ? d->expired.first : NULL;
-    struct sgc_date_queue later = { NULL, NULL, 0 };
+    struct sgc_date_queue later = { NULL, NULL, NULL };
 
     while (page != NULL && page != d->expire_to)
         page = page->next;

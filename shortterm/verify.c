@@ -164,7 +164,7 @@ static void hand_over(struct sgc_dates *d)
 
     if (sgc_orphan_dates_over.first == NULL || d == NULL)
         return;
-    sgc_assert(sgc_orphan_dates_over.begin == 0);
+    sgc_assert(sgc_orphan_dates_over.at == sgc_orphan_dates_over.first->word);
     sgc_date_queue_visit(&sgc_orphan_dates_over, count_stretch, &due);
     sgc_date_queue_join(&d->expired, &sgc_orphan_dates_over);
     d->due += (uint32_t)due;

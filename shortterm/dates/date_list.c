@@ -62,28 +62,29 @@ void sgc_date_list_clear(struct sgc_date_list *list, struct sgc_date_page **firs
 }
 
 /* Nothing is in the queue twice, at whatever instruction this is left: the list has no page before
- * the queue has it. */
+ * its end is marked, and the queue has it only then.  `last` is never left on a page that somebody
+ * else may get. */
 void sgc_date_queue_append(struct sgc_date_queue *queue, struct sgc_date_list *list)
 {
-    struct sgc_date_page *first = list->first, *last;
+    struct sgc_date_page *first = list->first, *last, *before = queue->last;
+    uintptr_t *end = list->next;
 
     sgc_assert(sgc_date_list_ok(list));
     if (sgc_date_list_empty(list))
         return;
     last = sgc_date_list_last(list);
-    *list->next = SGC_DATES_END;
     list->next = &sgc_dates_none;
     sgc_compiler_barrier();
+    *end = SGC_DATES_END;
     last->next = NULL;
+    queue->last = last;
+    sgc_compiler_barrier();
     if (queue->first == NULL) {
-        queue->begin = 0;
-        queue->last = last;
+        queue->at = first->word;
         sgc_compiler_barrier();
         queue->first = first;
     } else {
-        queue->last->next = first;
-        sgc_compiler_barrier();
-        queue->last = last;
+        before->next = first;
     }
 }
 
@@ -102,16 +103,14 @@ void sgc_date_list_visit(const struct sgc_date_list *list, sgc_visit_dates_t fn,
 
 void sgc_date_queue_visit(const struct sgc_date_queue *queue, sgc_visit_dates_t fn, void *arg)
 {
-    uint32_t begin = queue->begin;
+    for (struct sgc_date_page *page = queue->first; page != NULL; page = page->next) {
+        uintptr_t *from = page == queue->first ? sgc_date_queue_at(queue) : page->word, *end = from;
 
-    for (struct sgc_date_page *page = queue->first; page != NULL; page = page->next, begin = 0) {
-        uint32_t end = begin;
-
-        sgc_assert(sgc_date_page_ok(page) && begin <= sgc_date_words);
-        while (page->word[end] != SGC_DATES_END)
+        sgc_assert(sgc_date_page_ok(page));
+        while (*end != SGC_DATES_END)
             end++;
-        if (end > begin)
-            fn(arg, page->word + begin, page->word + end);
+        if (end > from)
+            fn(arg, from, end);
     }
 }
 
@@ -158,10 +157,11 @@ void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *p
                            void *arg)
 {
     struct sgc_date_page *to = queue->first, *last = to;
-    uint32_t at = 0, begin = queue->begin;
+    uint32_t at = 0, begin;
 
     if (to == NULL)
         return;
+    begin = (uint32_t)(sgc_date_queue_at(queue) - to->word);
     for (struct sgc_date_page *page = to; page != NULL; last = page, page = page->next, begin = 0) {
         uint32_t from = begin;
 
@@ -178,25 +178,24 @@ void sgc_date_queue_filter(struct sgc_date_queue *queue, struct sgc_date_pool *p
         if (from < sgc_date_words)
             page->word[from] = 0;
     }
-    queue->begin = 0;
+    queue->at = queue->first->word;
     cut(queue, pool, to, at, last);
 }
 
 /* Moves the dates of the queue's first page so that they begin with its first word. */
 static void settle(struct sgc_date_queue *queue)
 {
-    uintptr_t *word = queue->first != NULL ? queue->first->word : NULL;
-    uint32_t begin = queue->begin, end = begin;
+    uintptr_t *word = queue->first->word, *at = sgc_date_queue_at(queue), *end = at;
 
-    if (word == NULL || begin == 0)
+    queue->at = word;
+    if (at == word)
         return;
-    while (word[end] != SGC_DATES_END)
+    while (*end != SGC_DATES_END)
         end++;
-    memmove(word, &word[begin], (end - begin) * sizeof word[0]);
-    word[end - begin] = SGC_DATES_END;
-    if (end < sgc_date_words)
-        word[end] = 0;
-    queue->begin = 0;
+    memmove(word, at, (size_t)(end - at) * sizeof *word);
+    word[end - at] = SGC_DATES_END;
+    if (end < word + sgc_date_words)
+        *end = 0;
 }
 
 /* Nothing is in both, at whatever instruction this is left. */
@@ -204,11 +203,11 @@ void sgc_date_queue_join(struct sgc_date_queue *to, struct sgc_date_queue *from)
 {
     struct sgc_date_queue joined;
 
+    if (from->first == NULL)
+        return;
     settle(from);
     joined = *from;
-    if (joined.first == NULL)
-        return;
-    *from = (struct sgc_date_queue){ NULL, NULL, 0 };
+    *from = (struct sgc_date_queue){ NULL, NULL, NULL };
     sgc_compiler_barrier();
     if (to->first == NULL)
         *to = joined;

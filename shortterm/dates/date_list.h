@@ -30,17 +30,26 @@ struct sgc_date_list {
 /* SGC_DATES_END, for lists without a page.  Never written. */
 extern uintptr_t sgc_dates_none;
 
-/* A queue of dates that are over: pages whose dates go up to an SGC_DATES_END in each.  `begin`:
- * the first word of the first page that has not been taken off yet. */
+/* A queue of dates that are over: pages whose dates go up to an SGC_DATES_END in each.  `at` is the
+ * next date to be taken off; a jump may leave it at the end of a page that is in the queue no more.
+ * `last` is the last page, or one that a jump has left out: then what is appended is lost, and the
+ * tracer's, until the queue has run empty. */
 struct sgc_date_queue {
     struct sgc_date_page *first, *last;
-    uint32_t begin;
+    uintptr_t *at;
 };
 
 static inline bool sgc_date_page_holds(const struct sgc_date_page *page, const uintptr_t *next)
 {
     sgc_assert(page != NULL);
     return next >= page->word && next <= page->word + sgc_date_words;
+}
+
+/* The first date of a queue that has a page, or the end of that. */
+static inline uintptr_t *sgc_date_queue_at(const struct sgc_date_queue *queue)
+{
+    sgc_assert(queue->first != NULL);
+    return sgc_date_page_holds(queue->first, queue->at) ? queue->at : queue->first->word;
 }
 
 /* Does `next` lie in a page, or nowhere? */
