@@ -107,9 +107,18 @@ GC_API void GC_CALL GC_deinit(void);
  * GC_FORCE_UNMAP_ON_GCOLLECT, GC_DONT_GC or GC_MAX_RETRIES, GC_FREE_SPACE_DIVISOR, GC_FULL_FREQ, GC_TIME_LIMIT,
  * GC_MARKERS, GC_SIG_SUSPEND, GC_SIG_THR_RESTART, GC_MAXIMUM_HEAP_SIZE, GC_ALLOCD_BYTES_PER_FINALIZER, GC_IGNORE_WARN,
  * GC_INITIAL_HEAP_SIZE.
- * Environment variables of the same names win over these.  Each SGC_INIT_ macro below is one of them, or
- * nothing.
+ * Environment variables of the same names win over these.
  */
+#define GC_INIT() \
+    { \
+        SGC_INIT_DONT_EXPAND SGC_INIT_FORCE_UNMAP SGC_INIT_RETRIES SGC_INIT_DIVISOR SGC_INIT_FULL_FREQ \
+        SGC_INIT_TIME_LIMIT SGC_INIT_MARKERS SGC_INIT_SUSPEND SGC_INIT_RESTART SGC_INIT_MAXIMUM \
+        SGC_INIT_FINALIZERS \
+        GC_init(); \
+        SGC_INIT_WARNINGS SGC_INIT_HEAP_SIZE \
+    }
+
+/* Each of these is what the client defined, or nothing. */
 #if defined(GC_DONT_EXPAND)
 #define SGC_INIT_DONT_EXPAND GC_set_dont_expand(1);
 #else
@@ -179,14 +188,5 @@ GC_API void GC_CALL GC_deinit(void);
 #else
 #define SGC_INIT_FINALIZERS
 #endif
-
-#define GC_INIT() \
-    { \
-        SGC_INIT_DONT_EXPAND SGC_INIT_FORCE_UNMAP SGC_INIT_RETRIES SGC_INIT_DIVISOR SGC_INIT_FULL_FREQ \
-        SGC_INIT_TIME_LIMIT SGC_INIT_MARKERS SGC_INIT_SUSPEND SGC_INIT_RESTART SGC_INIT_MAXIMUM \
-        SGC_INIT_FINALIZERS \
-        GC_init(); \
-        SGC_INIT_WARNINGS SGC_INIT_HEAP_SIZE \
-    }
 
 #endif
