@@ -38,7 +38,7 @@ GC_API void *GC_CALL GC_generate_random_valid_address(void);
 /* Writes to the log what points at the object, what points at that, and so on, up to a root. */
 GC_API void GC_CALL GC_print_backtrace(void *address) GC_ATTR_NONNULL(1);
 
-/* Collects, and does that for a random object. */
+/* Collects, and does what GC_print_backtrace does for a random object. */
 GC_API void GC_CALL GC_generate_random_backtrace(void);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ extern "C" {
 /* Fails unless p and q are in the same object, or both outside the heap.  Returns p. */
 GC_API void *GC_CALL GC_same_obj(void *p, void *q);
 
-/* *p += bytes, checked by GC_same_obj; the new value, or the old one. */
+/* *p += bytes, checked by GC_same_obj.  GC_pre_incr returns the new value, GC_post_incr the old one. */
 GC_API void *GC_CALL GC_pre_incr(void **p, ptrdiff_t bytes) GC_ATTR_NONNULL(1);
 GC_API void *GC_CALL GC_post_incr(void **p, ptrdiff_t bytes) GC_ATTR_NONNULL(1);
 
@@ -74,11 +74,11 @@ GC_API GC_valid_ptr_print_proc_t GC_is_valid_displacement_print_proc;
  * its format changes. */
 GC_API void GC_CALL GC_dump(void);
 
-/* The same under a name, or under the number of the last collection if name is NULL, for a caller that holds
+/* GC_dump under a name, or under the number of the last collection if name is NULL, for a caller that holds
  * the allocation lock. [callback] */
 GC_API void GC_CALL GC_dump_named(const char *name);
 
-/* Only the pages, region by region. */
+/* Writes only the pages to the log, region by region. */
 GC_API void GC_CALL GC_dump_regions(void);
 
 /* Calls visit(start, end, type, data) for each range of memory that the heap has of the system, WHOLE_SECT, and then for all

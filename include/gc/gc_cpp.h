@@ -97,6 +97,7 @@
 #elif defined(GC_INCLUDE_NEW)
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) throw std::bad_alloc(); } while (0)
 #else
+/* Throws std::bad_alloc. */
 GC_API void GC_CALL GC_throw_bad_alloc();
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) GC_throw_bad_alloc(); } while (0)
 #endif

@@ -29,6 +29,7 @@ extern "C" {
 
 /* ---- allocate, resize, free -------------------------------------------------------------------- */
 
+/* As the functions of these names without `debug`; the objects have guards, and the position. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc(size_t size, GC_EXTRA_PARAMS);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc_atomic(size_t size, GC_EXTRA_PARAMS);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc_uncollectable(size_t size, GC_EXTRA_PARAMS);
@@ -39,7 +40,6 @@ GC_debug_malloc_ignore_off_page(size_t size, GC_EXTRA_PARAMS);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL
 GC_debug_malloc_atomic_ignore_off_page(size_t size, GC_EXTRA_PARAMS);
 GC_API GC_ATTR_DEPRECATED void *GC_CALL GC_debug_malloc_stubborn(size_t size, GC_EXTRA_PARAMS);
-
 GC_API GC_ATTR_MALLOC char *GC_CALL GC_debug_strdup(const char *string, GC_EXTRA_PARAMS);
 GC_API GC_ATTR_MALLOC char *GC_CALL GC_debug_strndup(const char *string, size_t limit, GC_EXTRA_PARAMS)
     GC_ATTR_NONNULL(1);
@@ -55,7 +55,7 @@ GC_API void *GC_CALL GC_debug_reallocf(void *object, size_t size, GC_EXTRA_PARAM
 GC_API void GC_CALL GC_debug_free(void *object);
 GC_API void GC_CALL GC_debug_freezero(void *object, size_t bytes);
 
-/* The same without a position: to stand in for malloc and realloc. */
+/* GC_debug_malloc and its relatives without a position: to stand in for malloc and realloc. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc_replacement(size_t size);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_malloc_uncollectable_replacement(size_t size);
 GC_API GC_ATTR_ALLOC_SIZE(2) void *GC_CALL GC_debug_realloc_replacement(void *object, size_t size);

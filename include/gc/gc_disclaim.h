@@ -30,7 +30,7 @@ struct GC_finalizer_closure {
     void *cd;
 };
 
-/* Before the first object is allocated by the other. */
+/* To be called before GC_finalized_malloc; more calls do nothing. */
 GC_API void GC_CALL GC_init_finalized_malloc(void);
 
 /* A zeroed object of at least that size, for which closure->proc is called as a disclaim procedure is.  What the object and the

@@ -52,21 +52,22 @@ typedef void (GC_CALLBACK *GC_finalization_proc)(void *object, void *data);
 GC_API void GC_CALL GC_register_finalizer(void *object, GC_finalization_proc fn, void *data,
                                           GC_finalization_proc *old_fn, void **old_data);
 
-/* The same, but pointers of the object to itself don't count. */
+/* As GC_register_finalizer, but pointers of the object to itself don't count. */
 GC_API void GC_CALL GC_register_finalizer_ignore_self(void *object, GC_finalization_proc fn, void *data,
                                                       GC_finalization_proc *old_fn, void **old_data);
 
-/* It waits only for those that are registered in one of the other ways and reach it: its own pointers make
- * nobody wait, so cycles of such objects are finalized, all at once. */
+/* As GC_register_finalizer, but the object waits only for those that are registered in one of the other ways and reach it: its
+ * own pointers make nobody wait, so cycles of such objects are finalized, all at once. */
 GC_API void GC_CALL GC_register_finalizer_no_order(void *object, GC_finalization_proc fn, void *data,
                                                    GC_finalization_proc *old_fn, void **old_data);
 
-/* The same as the first, but it also waits as long as an object reaches it that is ready or queued to be
- * finalized and could bring it back.  Only with GC_java_finalization set; otherwise it is the first. */
+/* As GC_register_finalizer, but the object also waits as long as one reaches it that is ready or queued to be
+ * finalized and could bring it back.  Only with GC_java_finalization set; otherwise it is GC_register_finalizer. */
 GC_API void GC_CALL GC_register_finalizer_unreachable(void *object, GC_finalization_proc fn, void *data,
                                                       GC_finalization_proc *old_fn, void **old_data);
 
-/* For objects of gc_debug.h: `object` is what the client has of it, and fn gets the same.  Others are as above. */
+/* As the functions without `debug`, for objects of gc_debug.h: `object` is what the client has of it, and fn gets the same.
+ * Other objects are taken, too. */
 GC_API void GC_CALL GC_debug_register_finalizer(void *object, GC_finalization_proc fn, void *data,
                                                 GC_finalization_proc *old_fn, void **old_data);
 GC_API void GC_CALL GC_debug_register_finalizer_ignore_self(void *object, GC_finalization_proc fn, void *data,
@@ -108,17 +109,17 @@ GC_API void GC_CALL GC_set_java_finalization(int on);
 GC_API int GC_CALL GC_get_java_finalization(void);
 GC_API GC_ATTR_DEPRECATED int GC_java_finalization;
 
-/* With GC_finalize_on_demand: called once after a collection if finalizers wait, new ones or old ones, by a thread that
+/* A hook, with GC_finalize_on_demand: called once after a collection if finalizers wait, new ones or old ones, by a thread that
  * allocates or collects, without locks.  Not inside itself: a collection that it makes is told of afterwards.  NULL: none. */
 typedef void (GC_CALLBACK *GC_finalizer_notifier_proc)(void);
 GC_API void GC_CALL GC_set_finalizer_notifier(GC_finalizer_notifier_proc notifier);
 GC_API GC_finalizer_notifier_proc GC_CALL GC_get_finalizer_notifier(void);
 GC_API GC_ATTR_DEPRECATED GC_finalizer_notifier_proc GC_finalizer_notifier;
 
-/* Do finalizers wait?  [unregistered, callback, signal] */
+/* Nonzero if finalizers wait to be run.  [unregistered, callback, signal] */
 GC_API int GC_CALL GC_should_invoke_finalizers(void);
 
-/* Runs finalizers until none waits; how many it ran.  Not with the allocation lock held. */
+/* Runs finalizers until none waits, and returns how many it ran.  Not with the allocation lock held. */
 GC_API int GC_CALL GC_invoke_finalizers(void);
 
 /* The most that run in one call, also of those that are made by allocating and collecting: the others wait for the next one.
@@ -131,7 +132,7 @@ GC_API unsigned GC_CALL GC_get_interrupt_finalizers(void);
  * For the end of a program: finalizers must bear objects that have been finalized already. */
 GC_API void GC_CALL GC_finalize_all(void);
 
-/* Called for each object that a collection queues, not for what GC_finalize_all does, by the collecting thread with the
+/* A hook, called for each object that a collection queues, not for what GC_finalize_all does, by the collecting thread with the
  * allocation lock held.  NULL: none.  Setter and getter take the lock. */
 typedef void (GC_CALLBACK *GC_await_finalize_proc)(void *object);
 GC_API void GC_CALL GC_set_await_finalize_proc(GC_await_finalize_proc hook);
@@ -155,24 +156,25 @@ GC_API void GC_CALL GC_dump_finalization(void);
  * A link is forgotten also when the object that contains it dies.  Memory of other origin has to be unregistered before
  * it is given back.  If `object` is freed explicitly, its links are cleared by the next collection.
  *
- * GC_SUCCESS; GC_DUPLICATE: it was registered, and is now for `object`; GC_NO_MEMORY; GC_UNIMPLEMENTED: leaks are
+ * Returns GC_SUCCESS; GC_DUPLICATE: it was registered, and is now for `object`; GC_NO_MEMORY; GC_UNIMPLEMENTED: leaks are
  * looked for.  An `object` that is not an object's first address, or less than 16 bytes behind it, or a `link` that is no
  * word's, are reported, and the answer is GC_NOT_FOUND.
  */
 GC_API int GC_CALL GC_general_register_disappearing_link(void **link, const void *object)
     GC_ATTR_NONNULL(1) GC_ATTR_NONNULL(2);
 
-/* The same for the object that contains the link. */
+/* As GC_general_register_disappearing_link, for the object that contains the link. */
 GC_API int GC_CALL GC_register_disappearing_link(void **link) GC_ATTR_NONNULL(1);
 
-/* The registration, but not the word's contents, goes to `to`.  GC_SUCCESS, also if both are the same;
+/* The registration of a link, but not the word's contents, goes to `to`.  Returns GC_SUCCESS, also if both are the same;
  * GC_NOT_FOUND: `from` is not registered; GC_DUPLICATE: `to` is already. */
 GC_API int GC_CALL GC_move_disappearing_link(void **from, void **to) GC_ATTR_NONNULL(2);
 
-/* 1: it was registered, and is no more.  0: it was not. */
+/* Forgets a link.  Returns 1: it was registered, and is no more; 0: it was not. */
 GC_API int GC_CALL GC_unregister_disappearing_link(void **link);
 
-/* Long links are cleared later: when no finalizer can bring the object back.  One word may be both. */
+/* For long links, what the functions above are for others.  Long links are cleared later: when no finalizer can bring the
+ * object back.  One word may be both. */
 GC_API int GC_CALL GC_register_long_link(void **link, const void *object) GC_ATTR_NONNULL(1) GC_ATTR_NONNULL(2);
 GC_API int GC_CALL GC_move_long_link(void **from, void **to) GC_ATTR_NONNULL(2);
 GC_API int GC_CALL GC_unregister_long_link(void **link);
@@ -199,16 +201,17 @@ typedef enum {
     GC_TOGGLE_REF_WEAK
 } GC_ToggleRefStatus;
 
-/* Says which, about each such object, before the world is stopped, in concurrent mode before each stop of a collection.
- * By the collecting thread, with the allocation lock held.  NULL: none.  Setter and getter take the lock. */
+/* A hook that says which of these it is, about each object of GC_toggleref_add, before the world is stopped, in concurrent
+ * mode before each stop of a collection.  By the collecting thread, with the allocation lock held.  NULL: none.  Setter and
+ * getter take the lock. */
 typedef GC_ToggleRefStatus (GC_CALLBACK *GC_toggleref_func)(void *object);
 GC_API void GC_CALL GC_set_toggleref_func(GC_toggleref_func hook);
 GC_API GC_toggleref_func GC_CALL GC_get_toggleref_func(void);
 
-/* Adds an object, until that function drops it or it is collected: it stays added if it waits for its finalizer, which may
- * bring it back.  One that is added while the function is asked about it stays as it was added, whatever the answer.
- * GC_SUCCESS, also, and without effect, if there is no such function; GC_NO_MEMORY; GC_NOT_FOUND, with a message, for what is
- * not an object's first address. */
+/* Adds an object, until the hook of GC_set_toggleref_func drops it or it is collected: it stays added if it waits for its
+ * finalizer, which may bring it back.  One that is added while the hook is asked about it stays as it was added, whatever the
+ * answer.  Returns GC_SUCCESS, also, and without effect, if there is no such hook; GC_NO_MEMORY; GC_NOT_FOUND, with a message,
+ * for what is not an object's first address. */
 GC_API int GC_CALL GC_toggleref_add(void *object, int is_strong) GC_ATTR_NONNULL(1);
 
 /* For objects of gc_debug.h: `object` is what the client has of it, and the function is asked about GC_base of that.  Others

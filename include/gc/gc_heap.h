@@ -30,7 +30,7 @@ typedef int (GC_CALLBACK *GC_stop_func)(void);
  * late while SIGHUP, SIGINT, SIGQUIT or SIGTERM waits to be taken: ask again when it has been. */
 GC_API void GC_CALL GC_gcollect(void);
 
-/* The same, whatever the stop function says, and gives as much memory as possible back to the system at
+/* GC_gcollect, whatever the stop function says, and gives as much memory as possible back to the system at
  * once. */
 GC_API void GC_CALL GC_gcollect_and_unmap(void);
 
@@ -139,15 +139,17 @@ GC_API void GC_CALL GC_start_mark_threads(void);
 
 /* ---- incremental mode: in SGC the concurrent one, in which the program runs on during long marks -------- */
 
-/* GC_INIT(), and from now on long collections run beside the program, if the system can tell which pages are written
- * (a message says what is missing), the user has not set GC_DISABLE_INCREMENTAL, and collections are not disabled. */
+/* Starts the collector if need be, and from now on long collections run beside the program, if the system can tell which pages
+ * are written (a message says what is missing), the user has not set GC_DISABLE_INCREMENTAL, and collections are not
+ * disabled. */
 GC_API void GC_CALL GC_enable_incremental(void);
 GC_API int GC_CALL GC_is_incremental_mode(void);            /* 1: they do.  [unregistered, callback, signal] */
 
-/* Begins such a collection now; it ends by itself.  Does nothing in another mode, or during a collection. */
+/* Begins a collection beside the program now; it ends by itself.  Does nothing without the incremental mode, or during a
+ * collection. */
 GC_API void GC_CALL GC_start_incremental_collection(void);
 
-/* Which memory that mode write-protects so that system calls which store there fail: GC_PROTECTS_NONE, but for
+/* Which memory the incremental mode write-protects so that system calls which store there fail: GC_PROTECTS_NONE, but for
  * SGC_DIRTY=mprotect. */
 GC_API int GC_CALL GC_incremental_protection_needs(void);
 #define GC_PROTECTS_NONE 0
@@ -157,8 +159,8 @@ GC_API int GC_CALL GC_incremental_protection_needs(void);
 #define GC_PROTECTS_STACK 8
 
 /* Nonzero: the program reports each store of a pointer into the heap (GC_END_STUBBORN_CHANGE, GC_PTR_STORE_AND_DIRTY,
- * SGC_dirty), so that the system need not tell.  A store that is not reported may cost an object its life.  Before that mode
- * is enabled; SGC_DIRTY in the environment wins. */
+ * SGC_dirty), so that the system need not tell.  A store that is not reported may cost an object its life.  Before the
+ * incremental mode is enabled; SGC_DIRTY in the environment wins. */
 GC_API void GC_CALL GC_set_manual_vdb_allowed(int on);
 GC_API int GC_CALL GC_get_manual_vdb_allowed(void);
 
@@ -198,11 +200,14 @@ GC_API void GC_CALL GC_set_full_freq(int partial);
 GC_API int GC_CALL GC_get_full_freq(void);
 GC_API GC_ATTR_DEPRECATED int GC_full_freq;
 
+/* How long a stop of a collection beside the program may last, in milliseconds: an aim, not a promise.  GC_TIME_UNLIMITED: no
+ * limit. */
 #define GC_TIME_UNLIMITED 999999
-GC_API void GC_CALL GC_set_time_limit(unsigned long ms);    /* of a stop, milliseconds: an aim */
+GC_API void GC_CALL GC_set_time_limit(unsigned long ms);
 GC_API unsigned long GC_CALL GC_get_time_limit(void);
 GC_API GC_ATTR_DEPRECATED unsigned long GC_time_limit;
 
+/* That limit with nanoseconds beside the milliseconds. */
 struct GC_timeval_s {
     unsigned long tv_ms;
     unsigned long tv_nsec;                                  /* less than 1 000 000; GC_set_time_limit keeps it */
@@ -216,7 +221,7 @@ GC_API struct GC_timeval_s GC_CALL GC_get_time_limit_tv(void);
 GC_API GC_word GC_CALL GC_get_gc_no(void);
 GC_API GC_ATTR_DEPRECATED GC_word GC_gc_no;
 
-/* All of these are [unregistered, callback, counter]. */
+/* Sizes in bytes, each read without a lock.  [unregistered, callback, counter] */
 GC_API size_t GC_CALL GC_get_heap_size(void);                   /* pages held, used or free; not what was given back */
 GC_API size_t GC_CALL GC_get_free_bytes(void);                  /* of these, at least so many hold no object */
 GC_API size_t GC_CALL GC_get_unmapped_bytes(void);              /* given back to the system, or not used yet */
@@ -225,7 +230,7 @@ GC_API size_t GC_CALL GC_get_expl_freed_bytes_since_gc(void);   /* freed by GC_f
 GC_API size_t GC_CALL GC_get_total_bytes(void);                 /* allocated since the start; it may wrap */
 GC_API size_t GC_CALL GC_get_obtained_from_os_bytes(void);      /* ever taken from the system; never decreases */
 
-/* Five of them at one moment.  Any pointer may be NULL. */
+/* Stores what five of these functions tell, all of it from one moment.  Any pointer may be NULL. */
 GC_API void GC_CALL GC_get_heap_usage_safe(GC_word *heap_size, GC_word *free_bytes, GC_word *unmapped_bytes,
                                            GC_word *bytes_since_gc, GC_word *total_bytes);
 
@@ -252,10 +257,12 @@ struct GC_prof_stats_s {
  * what lies beyond, for a client with a newer header than the library, becomes all ones. */
 GC_API size_t GC_CALL GC_get_prof_stats(struct GC_prof_stats_s *stats, size_t size);
 #ifdef GC_THREADS
-GC_API size_t GC_CALL GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size); /* [callback, counter] */
+/* As GC_get_prof_stats; in bdwgc for a caller that holds the allocation lock.  [callback, counter] */
+GC_API size_t GC_CALL GC_get_prof_stats_unsafe(struct GC_prof_stats_s *stats, size_t size);
 #endif
 
-/* Starts to measure time; then the milliseconds spent in full collections since. */
+/* GC_start_performance_measurement starts to measure time; GC_get_full_gc_total_time tells how many milliseconds were spent in
+ * full collections since then, 0 if it was never started. */
 GC_API void GC_CALL GC_start_performance_measurement(void);
 GC_API unsigned long GC_CALL GC_get_full_gc_total_time(void);
 

@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Called when `bytes` cannot be had, by the allocating thread, without locks: it may free objects and
+/* A hook, called when memory for `bytes` cannot be had, by the allocating thread, without locks: it may free objects and
  * collect.  What it returns is what the allocation returns: NULL, or an object that was allocated before.
  * It may leave by longjmp or a C++ exception.  The default returns NULL. */
 typedef void *(GC_CALLBACK *GC_oom_func)(size_t bytes);
@@ -24,7 +24,7 @@ GC_API void GC_CALL GC_set_oom_fn(GC_oom_func hook) GC_ATTR_NONNULL(1);
 GC_API GC_oom_func GC_CALL GC_get_oom_fn(void);
 GC_API GC_ATTR_DEPRECATED GC_oom_func GC_oom_fn;
 
-/* Called after the heap grew or gave memory back, with its new size in bytes and with the allocation lock
+/* A hook, called after the heap grew or gave memory back, with its new size in bytes and with the allocation lock
  * held.  NULL: none. */
 typedef void (GC_CALLBACK *GC_on_heap_resize_proc)(GC_word bytes);
 GC_API void GC_CALL GC_set_on_heap_resize(GC_on_heap_resize_proc hook);
@@ -40,7 +40,7 @@ GC_API GC_on_os_get_mem_proc GC_CALL GC_get_on_os_get_mem(void);
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Gets warnings: `format` is a printf format in which at most one conversion, of the size of a word, takes
+/* A hook that gets warnings: `format` is a printf format in which at most one conversion, of the size of a word, takes
  * `argument`.  May run under the allocation lock and in a stopped world.  The default writes them to the
  * log. */
 typedef void (GC_CALLBACK *GC_warn_proc)(GC_SGC_FORMAT_ *format, GC_uintptr_t argument);
@@ -51,7 +51,7 @@ GC_API void GC_CALLBACK GC_ignore_warn_proc(GC_SGC_FORMAT_ *format, GC_uintptr_t
 /* The file descriptor for warnings, statistics and dumps; 2 by default.  [unregistered] */
 GC_API void GC_CALL GC_set_log_fd(int fd);
 
-/* Called just before SGC ends the process: with the message before abort(), with NULL before exit().  The
+/* A hook, called just before SGC ends the process: with the message before abort(), with NULL before exit().  The
  * default writes the message to stderr. */
 typedef void (GC_CALLBACK *GC_abort_func)(const char *message);
 GC_API void GC_CALL GC_set_abort_func(GC_abort_func hook) GC_ATTR_NONNULL(1);
@@ -63,8 +63,8 @@ GC_API GC_abort_func GC_CALL GC_get_abort_func(void);
 #define GC_OOM_ABORT_THROW_ATTRIBUTE GC_ATTR_NORETURN
 #endif
 
-/* Ends the process because there is no memory: for out-of-memory hooks.  Says so, calls the hook above with NULL, and
- * exit(1).  Does not return.  [unregistered] */
+/* Ends the process because there is no memory: for out-of-memory hooks.  Says so, calls the hook of GC_set_abort_func with
+ * NULL, and exit(1).  Does not return.  [unregistered] */
 GC_API GC_OOM_ABORT_THROW_ATTRIBUTE void GC_CALL GC_abort_on_oom(void);
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ typedef enum {
     GC_EVENT_THREAD_UNSUSPENDED     /* one thread is told to go on */
 } GC_EventType;
 
-/* Called by the collecting thread as a collection goes through these stages, with the allocation lock held;
+/* A hook, called by the collecting thread as a collection goes through these stages, with the allocation lock held;
  * from GC_EVENT_POST_STOP_WORLD to GC_EVENT_PRE_START_WORLD with the world stopped.  Not for the two thread
  * events.  NULL: none. */
 typedef void (GC_CALLBACK *GC_on_collection_event_proc)(GC_EventType event);
@@ -93,7 +93,7 @@ GC_API void GC_CALL GC_set_on_collection_event(GC_on_collection_event_proc hook)
 GC_API GC_on_collection_event_proc GC_CALL GC_get_on_collection_event(void);
 
 #ifdef GC_THREADS
-/* Called by the collecting thread for each other thread it stops and lets go, with the thread's pthread_t as
+/* A hook, called by the collecting thread for each other thread it stops and lets go, with the thread's pthread_t as
  * a pointer, part of the world stopped.  NULL: none. */
 typedef void (GC_CALLBACK *GC_on_thread_event_proc)(GC_EventType event, void *thread);
 GC_API void GC_CALL GC_set_on_thread_event(GC_on_thread_event_proc hook);

@@ -12,27 +12,27 @@
 extern "C" {
 #endif
 
-/* Called by the collecting thread when a collection starts, before the world is stopped, with the allocation
+/* A hook, called by the collecting thread when a collection starts, before the world is stopped, with the allocation
  * lock held.  NULL: none.  Setter and getter take the lock. */
 typedef void (GC_CALLBACK *GC_start_callback_proc)(void);
 GC_API void GC_CALL GC_set_start_callback(GC_start_callback_proc hook);
 GC_API GC_start_callback_proc GC_CALL GC_get_start_callback(void);
 
-/* Called with the world stopped, while roots are marked.  The client calls GC_push_all inside it for memory that is a root in
- * this collection.  NULL: none.  Call the hook that was set before, so that several clients can share it.  It may allocate
- * small objects, and register finalizers, which count from the end of the pause; nothing else that changes the heap.  There are
- * sixteen pages of 64 KB for that, each for one kind and size of object, and twice as many as the hook used the last time, at
- * most 256; NULL beyond that. */
+/* A hook, called with the world stopped, while roots are marked.  The client calls GC_push_all inside it for memory that is a
+ * root in this collection.  NULL: none.  Call the hook that was set before, so that several clients can share it.  It may
+ * allocate small objects, and register finalizers, which count from the end of the pause; nothing else that changes the heap.
+ * There are sixteen pages of 64 KB for that, each for one kind and size of object, and twice as many as the hook used the last
+ * time, at most 256; NULL beyond that. */
 typedef void (GC_CALLBACK *GC_push_other_roots_proc)(void);
 GC_API void GC_CALL GC_set_push_other_roots(GC_push_other_roots_proc hook);
 GC_API GC_push_other_roots_proc GC_CALL GC_get_push_other_roots(void);
 
 /* Marks from the words in [bottom, top).  The second takes every word for a possible interior pointer, as on
- * a stack; with interior pointers on they are the same.  Only inside that hook. */
+ * a stack; with interior pointers on they are the same.  Only inside the hook of GC_set_push_other_roots. */
 GC_API void GC_CALL GC_push_all(void *bottom, void *top);
 GC_API void GC_CALL GC_push_all_eager(void *bottom, void *top);
 
-/* The same for memory of which only written parts matter, unless `all` is not zero.  SGC pushes everything. */
+/* GC_push_all for memory of which only written parts matter, unless `all` is not zero.  SGC pushes everything. */
 GC_API void GC_CALL GC_push_conditional(void *bottom, void *top, int all);
 
 /* Marks from the words of memory that a descriptor (below) names, in an object or outside the heap; the object itself is not
@@ -116,8 +116,8 @@ typedef struct GC_ms_entry *(*GC_mark_proc)(GC_word *object, struct GC_ms_entry 
 GC_API struct GC_ms_entry *GC_CALL GC_mark_and_push(void *object, struct GC_ms_entry *mark_stack_ptr,
                                                     struct GC_ms_entry *mark_stack_limit, void **source);
 
-/* The same, sooner for words that cannot be addresses of the heap: outside these bounds, which hold from GC_INIT() on.
- * Do not assign to them. */
+/* GC_MARK_AND_PUSH is GC_mark_and_push, sooner for words that cannot be addresses of the heap: outside these bounds, which hold
+ * from GC_INIT() on.  Do not assign to them. */
 GC_API void *GC_least_plausible_heap_addr;
 GC_API void *GC_greatest_plausible_heap_addr;
 #define GC_MARK_AND_PUSH(object, mark_stack_ptr, mark_stack_limit, source) \
@@ -194,7 +194,7 @@ GC_API int GC_CALL GC_get_kind_and_size(const void *object, size_t *size) GC_ATT
 
 /* ---- debugging objects ------------------------------------------------------------------------- */
 
-/* What an object allocated for debugging has before the address that the client gets.  The variable is for old
+/* How many bytes an object allocated for debugging has before the address that the client gets.  The variable is for old
  * programs. */
 GC_API GC_ATTR_CONST size_t GC_CALL GC_get_debug_header_size(void);
 #define GC_USR_PTR_FROM_BASE(base) ((void *)((char *)(base) + GC_get_debug_header_size()))
@@ -204,7 +204,8 @@ const
 #endif
 size_t GC_debug_header_size;
 
-/* Describes objects of a kind in messages: writes a text into `text`, of GC_TYPE_DESCR_LEN bytes.  NULL: none. */
+/* A hook that describes objects of a kind in messages: it writes a text into `text`, of GC_TYPE_DESCR_LEN bytes.
+ * NULL: none. */
 #define GC_TYPE_DESCR_LEN 40
 typedef void (GC_CALLBACK *GC_describe_type_fn)(void *object, char *text);
 GC_API void GC_CALL GC_register_describe_type_fn(int kind, GC_describe_type_fn describe);

@@ -34,7 +34,8 @@ GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_atomic(size_
  * roots.  Its bytes count as GC_get_non_gc_bytes(). */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_uncollectable(size_t size);
 
-/* The same without pointers in it: malloc() from the collector's heap. */
+/* A pointer-free object that lives until GC_free: malloc() from the collector's heap.  Its bytes count as
+ * GC_get_non_gc_bytes(), too. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_atomic_uncollectable(size_t size);
 
 /* Large objects of which the client promises to hold, while they are in use, a pointer into the first 256
@@ -57,6 +58,7 @@ GC_API GC_ATTR_MALLOC char *GC_CALL GC_strndup(const char *string, size_t limit)
 
 #if defined(GC_REQUIRE_WCSDUP)      /* because it needs wchar_t, declared on request */
 #include <wchar.h>
+/* As GC_strdup, of wide characters; the string may not be NULL. */
 GC_API GC_ATTR_MALLOC wchar_t *GC_CALL GC_wcsdup(const wchar_t *string) GC_ATTR_NONNULL(1);
 #endif
 
@@ -183,7 +185,8 @@ GC_API void GC_CALL GC_end_stubborn_change(const void *object) GC_ATTR_NONNULL(1
 /* Stores a pointer, reports that, and keeps the value reachable until then.  [unregistered, callback, signal] */
 GC_API void GC_CALL GC_ptr_store_and_dirty(void *address, const void *value);
 
-/* Objects that seldom change were once a kind of their own.  They are like others now. */
+/* Objects that seldom change were once a kind of their own.  They are like others now: GC_malloc_stubborn is GC_malloc, and
+ * GC_change_stubborn does nothing. */
 GC_API GC_ATTR_DEPRECATED void *GC_CALL GC_malloc_stubborn(size_t size);
 GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 
@@ -249,6 +252,7 @@ GC_API GC_ATTR_DEPRECATED void GC_CALL GC_change_stubborn(const void *object);
 #define GC_MALLOC_STUBBORN(size) GC_MALLOC(size)
 #define GC_CHANGE_STUBBORN(object) GC_change_stubborn(object)
 
+/* An object of the type, by GC_MALLOC or its relative of that name; the result is a pointer to the type. */
 #define GC_NEW(type) ((type *)GC_MALLOC(sizeof(type)))
 #define GC_NEW_ATOMIC(type) ((type *)GC_MALLOC_ATOMIC(sizeof(type)))
 #define GC_NEW_UNCOLLECTABLE(type) ((type *)GC_MALLOC_UNCOLLECTABLE(sizeof(type)))

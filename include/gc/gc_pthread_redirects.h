@@ -45,7 +45,7 @@ GC_API int GC_pthread_create(pthread_t *thread, GC_PTHREAD_CREATE_CONST pthread_
 GC_API int GC_pthread_join(pthread_t thread, void **result);
 
 #if defined(_GNU_SOURCE)
-/* The same as GC_pthread_join without waiting, and waiting until a moment of the real-time clock or of another one.  The result
+/* GC_pthread_join without waiting, and waiting until a moment of the real-time clock or of another one.  The result
  * is kept until one of them succeeds.  ENOSYS if the C library has no such function. */
 GC_API int GC_pthread_tryjoin_np(pthread_t thread, void **result);
 GC_API int GC_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until);

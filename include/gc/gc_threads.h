@@ -39,10 +39,11 @@ GC_API void *GC_CALL GC_call_with_stack_base(GC_stack_base_func fn, void *arg) G
 /* Allows threads to register themselves.  Call it before the first one does; with bdwgc, from a registered thread. */
 GC_API void GC_CALL GC_allow_register_threads(void);
 
-/* Registers the calling thread.  GC_SUCCESS; GC_DUPLICATE if it is registered already.  [unregistered] */
+/* Registers the calling thread, with what GC_get_stack_base stored.  GC_SUCCESS; GC_DUPLICATE if it is registered already.
+ * [unregistered] */
 GC_API int GC_CALL GC_register_my_thread(const struct GC_stack_base *base) GC_ATTR_NONNULL(1);
 
-/* Undoes that, before the thread ends; it must not use the heap afterwards.  GC_SUCCESS.  A call by a thread
+/* Undoes GC_register_my_thread, before the thread ends; it must not use the heap afterwards.  GC_SUCCESS.  A call by a thread
  * that is not registered is reported and returns GC_NOT_FOUND; one with the allocation lock held, or within a finalizer, an
  * expiry procedure or a disclaim procedure, GC_UNIMPLEMENTED.  Nothing is changed then.  [unregistered] */
 GC_API int GC_CALL GC_unregister_my_thread(void);
@@ -113,7 +114,7 @@ GC_API void GC_CALL GC_set_stackbottom(void *thread, const struct GC_stack_base 
 GC_API GC_ATTR_DEPRECATED char *GC_stackbottom;
 
 #ifdef GC_THREADS
-/* Called for each thread to be scanned, with the world stopped: it may replace *sp, the lowest address of
+/* A hook, called for each thread to be scanned, with the world stopped: it may replace *sp, the lowest address of
  * the part of the thread's stack that will be scanned.  For threads that run on stacks SGC was not told of,
  * which the client adds as roots. `thread` is the pthread_t as a pointer.  NULL: none. */
 typedef void (GC_CALLBACK *GC_sp_corrector_proc)(void **sp, void *thread);
@@ -141,7 +142,8 @@ GC_API int GC_CALL GC_get_thr_restart_signal(void);     /* [unregistered, callba
  * each fork.  [before init] */
 GC_API void GC_CALL GC_set_handle_fork(int mode);
 
-/* Before fork; after it in the parent, or when it failed; after it in the child.  They do nothing in mode 1. */
+/* For a client that has called GC_set_handle_fork(-1): before fork; after it in the parent, or when it failed; after it in the
+ * child.  They do nothing in mode 1. */
 GC_API void GC_CALL GC_atfork_prepare(void);
 GC_API void GC_CALL GC_atfork_parent(void);
 GC_API void GC_CALL GC_atfork_child(void);

@@ -54,7 +54,8 @@ GC_API GC_descr GC_CALL GC_make_descriptor(const GC_word *bitmap, size_t length)
  * looks at stays its own affair.  bdwgc's GC_realloc forgets the descriptor: there allocate a new object. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_explicitly_typed(size_t size, GC_descr descriptor);
 
-/* The same for a large object of which the program keeps a pointer near the beginning (GC_malloc_ignore_off_page). */
+/* GC_malloc_explicitly_typed for a large object of which the program keeps a pointer near the beginning
+ * (GC_malloc_ignore_off_page). */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_malloc_explicitly_typed_ignore_off_page(size_t size,
                                                                                                      GC_descr descriptor);
 
