@@ -25,7 +25,7 @@ extern "C" {
 #define SGC_VERSION_MINOR 1
 #define SGC_VERSION_MICRO 0
 
-/* What it runs with: "0.1.0".  The string is constant.  [unregistered, callback, signal] */
+/* The version that the program runs with: "0.1.0".  The string is constant.  [unregistered, callback, signal] */
 GC_API const char *SGC_version(void);
 
 /* ---- start and collect ---------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ typedef void (GC_CALLBACK *SGC_step_proc)(const struct SGC_step *step, void *dat
  */
 GC_API SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *data);
 
-/* Prints that way, or why there is none:
+/* Prints a way to the object as SGC_find_way finds it, or why there is none:
  *
  *     SGC: the object at 0x7f0012340040 is alive, 2 objects from a root:
  *     SGC:   static data of ./program, `table`+16, at 0x5590a0c01050

@@ -62,14 +62,14 @@ struct SGC_shortterm {
     int page_bytes;             /* of a page of dates: 24 to 65536, rounded down to whole words */
 };
 
-/* Chooses.  The environment wins over what is said here.  Before any other function of this header: else EALREADY; EINVAL, with
- * a message, for a value out of its range. */
+/* Chooses what the first `size` bytes of *wanted say.  The environment wins over them.  Before any other function of this
+ * header: else EALREADY; EINVAL, with a message, for a value out of its range. */
 GC_API int SGC_shortterm_init(const struct SGC_shortterm *wanted, size_t size);
 
 /* The mode in force. */
 GC_API int SGC_shortterm_mode(void);
 
-/* All that is in force, as SGC_get_stats gives its figures. */
+/* Stores the settings in force; `size` and the result are as those of SGC_get_stats. */
 GC_API size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size);
 
 /* ---- dates -------------------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ GC_API size_t SGC_get_shortterm(struct SGC_shortterm *settings, size_t size);
  * is left to the collector when they are over. */
 GC_API int SGC_refresh(void *object, unsigned extension);
 
-/* The same by global time, which goes on when each thread that takes part has made a global tick: for objects that several
+/* SGC_refresh by global time, which goes on when each thread that takes part has made a global tick: for objects that several
  * threads use.  The first global call makes the thread take part. */
 GC_API int SGC_refresh_global(void *object, unsigned extension);
 
@@ -100,7 +100,7 @@ GC_API int SGC_refresh_global(void *object, unsigned extension);
  */
 GC_API int SGC_refresh_reachable(void *object, unsigned extension, int flags, size_t most);
 
-/* The thread's own clock goes on. */
+/* The thread's own clock goes on by one tick. */
 GC_API int SGC_tick(void);
 
 /* The thread has made its tick of this phase of global time; more than one in a phase does nothing. */
@@ -114,14 +114,15 @@ GC_API int SGC_join_time(void);
 /* Frees up to `most` expired objects whose dates this thread has to take off; returns how many dates these were. */
 GC_API size_t SGC_expire(size_t most);
 
-/* An object with a date from the beginning: there is no moment at which it has none.  Flags: */
+/* Flags of SGC_malloc_dated; the first also of SGC_refresh_reachable. */
 enum {
     SGC_SHORTTERM_GLOBAL = 1,       /* a date of global time */
     SGC_SHORTTERM_ATOMIC = 2,       /* the object has no pointers */
     SGC_SHORTTERM_FREEABLE = 4      /* hybrid: free it when its last date is over */
 };
-/* Zeroed, unless it has no pointers.  NULL when there is no memory, or with errno ERANGE, for an extension that is too large,
- * or EBUSY. */
+
+/* An object with a date from the beginning: there is no moment at which it has none.  Zeroed, unless it has no pointers.  NULL
+ * when there is no memory, or with errno ERANGE, for an extension that is too large, or EBUSY. */
 GC_API void *SGC_malloc_dated(size_t bytes, unsigned extension, int flags);
 
 /*
@@ -146,7 +147,7 @@ GC_API int SGC_dates(const void *object);
 /* A clock of the calling thread beside its own one: for what has another rhythm.  Extensions count as for the own clock. */
 typedef struct SGC_clock SGC_clock_t;
 
-/* NULL when there is no memory.  It lasts until it is released, or its thread ends. */
+/* Makes a clock; NULL when there is no memory.  It lasts until it is released, or its thread ends. */
 GC_API SGC_clock_t *SGC_clock_new(void);
 
 /* The clock is no more: all its dates are over now.  Nobody may pass it any more; it is not found out. */
@@ -165,7 +166,7 @@ GC_API int SGC_tick_clock(SGC_clock_t *clock);
  */
 GC_API int SGC_hold(void *object);
 
-/* EINVAL: nobody holds it. */
+/* Takes one hold back.  EINVAL: nobody holds the object. */
 GC_API int SGC_unhold(void *object);
 
 /* ---- regions ------------------------------------------------------------------------------------------ */
@@ -184,14 +185,14 @@ GC_API int SGC_unhold(void *object);
  */
 typedef struct SGC_region SGC_region_t;
 
-/* NULL when there is no memory, whatever the out-of-memory hook returns. */
+/* Makes a region; NULL when there is no memory, whatever the out-of-memory hook returns. */
 GC_API SGC_region_t *SGC_region_new(void);
 
 /* Memory for an object, aligned to 16, whose words may be pointers; not cleared.  NULL when there is no memory, and with errno
  * EPERM, EBUSY, EALREADY for a region that is closed, or EINVAL for no region. */
 GC_API void *SGC_region_malloc(SGC_region_t *region, size_t bytes);
 
-/* The region gets a date. */
+/* The region gets a date, as an object does by SGC_refresh, SGC_refresh_global and SGC_refresh_clock. */
 GC_API int SGC_region_refresh(SGC_region_t *region, unsigned extension);
 GC_API int SGC_region_refresh_global(SGC_region_t *region, unsigned extension);
 GC_API int SGC_region_refresh_clock(SGC_region_t *region, unsigned extension, SGC_clock_t *clock);
@@ -261,7 +262,7 @@ struct SGC_shortterm_stats {
     uint64_t kept_bytes;        /* verify: of objects that nothing but dates kept in the last collection */
 };
 
-/* As SGC_get_stats. */
+/* Stores these figures; `size` and the result are as those of SGC_get_stats. */
 GC_API size_t SGC_get_shortterm_stats(struct SGC_shortterm_stats *stats, size_t size);
 
 #ifdef __cplusplus

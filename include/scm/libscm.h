@@ -56,8 +56,8 @@ void scm_tick_clock(unsigned int clock);
  * there is no memory.  Numbers mean something to their thread only. */
 int scm_create_region(void);
 
-/* The number is free again.  Objects in the region live until its dates are over; without a date, as long as something points
- * at one of them. */
+/* Gives the region up: its number is free again.  Objects in the region live until its dates are over; without a date, as long
+ * as something points at one of them. */
 void scm_unregister_region(int region);
 
 /* An object in the region, aligned to 16, not cleared.  It lives as long as the region has a date that is not over; without

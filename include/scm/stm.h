@@ -48,7 +48,7 @@ void scm_free(void *object);
  * all that has expired is freed, the program is ended with a message: the object would go too early. */
 void scm_refresh(void *object, unsigned int extension);
 
-/* The same by global time, for objects that several threads use: each thread that takes part in global time has had time to
+/* scm_refresh by global time, for objects that several threads use: each thread that takes part in global time has had time to
  * refresh the object, too, before this date is over. */
 void scm_global_refresh(void *object, unsigned int extension);
 
@@ -62,10 +62,10 @@ void scm_global_tick(void);
  * global function does not take part. */
 void scm_register_thread(void);
 
-/* It takes part no more: what a thread may do that ends.  Its dates stay, and go when it ends. */
+/* The thread takes part in global time no more: what a thread may do that ends.  Its dates stay, and go when it ends. */
 void scm_unregister_thread(void);
 
-/* The same for a thread that is about to wait, and for one that has waited. */
+/* scm_unregister_thread for a thread that is about to wait, and scm_register_thread for one that has waited. */
 void scm_block_thread(void);
 void scm_resume_thread(void);
 
