@@ -36,6 +36,6 @@ public_gc_headers = \
 	include/gc/leak_detector.h
 
 public_scm_headers = \
-	include/scm/libscm.h \
+	include/scm/stm.h \
 	include/scm/stm-debug.h \
-	include/scm/stm.h
+	include/scm/libscm.h
