@@ -203,10 +203,10 @@ static inline size_t sgc_freed_array_bytes(const struct sgc_freed_array *array)
     return (array->slots + 1) * sizeof(struct sgc_freed);
 }
 
-/* Those at hand, the last freed last. */
+/* Those at hand, the last freed last.  As numbers, since a bin may have no array. */
 static inline struct sgc_freed *sgc_bin_freed(const struct sgc_bin *bin)
 {
-    return bin->freed - sgc_bin_nfreed(bin);
+    return (struct sgc_freed *)((uintptr_t)bin->freed - sgc_bin_nfreed(bin) * sizeof *bin->freed);
 }
 
 /* Its array; NULL: it has none yet. */
