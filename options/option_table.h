@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/faults.h"
+
 /* ---- rows ---- */
 
 enum sgc_option_type {
@@ -65,7 +67,8 @@ static inline bool sgc_option_row_ok(const struct sgc_option_row *row)
 /* May a number option have this value? */
 static inline bool sgc_option_accepts(const struct sgc_option_row *row, int64_t value)
 {
-    return (value >= row->min && value <= row->max) || (row->special != SGC_NONE && value == row->special);
+    return (value >= row->min && value <= row->max + sgc_fault(SGC_FAULT_OPTION_BOUND)) ||
+           (row->special != SGC_NONE && value == row->special);
 }
 
 /* The number in an option's field (not for TEXT). */

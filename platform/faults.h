@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults that a test plants, to see that the checks of marks find them
- * (tests/unit/gc/collect/test_faults.c): a check that finds none of them is no check.  Only builds
- * with assertions have them; in others the questions are constants, and nothing is left.
+ * (tests/unit/gc/collect/test_faults.c), or a fuzzer: a check that finds none of them is no check.
+ * Only builds with assertions have them; in others the questions are constants, and nothing is
+ * left.
  *
  *   planted   a test, before there are threads         everybody      relaxed
  *   turns     who asks: atomic                          same           relaxed
@@ -32,6 +33,8 @@ enum sgc_fault {
     SGC_FAULT_ONE_STOP,         /* at first nothing counts as kept; a cycle that is due and has not
                                    begun is made at once, and one that has no room left ends at
                                    once */
+    /* those that the fuzzers find (tests/fuzz): */
+    SGC_FAULT_OPTION_BOUND,     /* a number one above an option's highest is accepted */
 };
 
 #ifdef SGC_ASSERTIONS

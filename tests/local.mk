@@ -18,6 +18,7 @@ long_test_timeout = 3600
 # make_lists adds the tests, and what has a source's name.
 EXTRA_DIST += \
 	tests/consumers/meson.build \
+	tests/fuzz/seeds \
 	tests/lib/run-test \
 	tests/make_lists \
 	tests/numa/run

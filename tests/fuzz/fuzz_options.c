@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzzes the collector's options: an input is a list of environment entries, most of them of options that there are, with names
+ * of which a letter is wrong, values near a bound, texts of any bytes.
+ *
+ * Each entry is read alone, set by the program, and read together with the others.  It is accepted, and then has the value that
+ * a small model of the formats says, or is answered by one message, and then nothing has changed; each option's value is in its
+ * range afterwards.  The file options' texts also go through the parser of SGC_SNAPSHOT.
+ *
+ * Also: options/option_text.c, options/option_list.c, options/option_signal.c, gc/config/preset.c.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/config/option_set.h"
+#include "gc/snapshot/snapshot.h"
+#include "platform/faults.h"
+#include "platform/report.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { ENTRIES = 12, ENTRY_BYTES = SGC_OPTION_TEXT_BYTES + 80 };
+
+static char entry[ENTRIES][ENTRY_BYTES];
+static int entries, messages, nowhere = -1;
+
+static const char *const words[] = {
+    "auto", "none", "off", "on", "yes", "no", "=", ",every=", "%p", "%n", "SGC_", "GC_", "SIG", "RTMIN+", "RTMAX-",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616", "0.5", "1.", "65536.0", "1k",
+    "1T", "-1", "00", "+1", "0x10", NULL,
+};
+
+static const char *const faults[] = { "an option's bound", NULL };
+
+static void plant(unsigned fault)
+{
+    (void)fault;
+    sgc_fault_plant(SGC_FAULT_OPTION_BOUND);
+}
+
+const struct fuzz_subject fuzz_subject = {
+    .name = "options", .longest = 2048, .batch = 20000, .words = words, .faults = faults, .plant = plant,
+};
+
+/* ---- entries ---- */
+
+static const struct sgc_option_row *row_of(struct fuzz_input *in)
+{
+    return &sgc_option_table[fuzz_byte(in) % SGC_OPTIONS];
+}
+
+static void add_char(char *text, unsigned c)
+{
+    size_t length = strlen(text);
+
+    if (c != 0 && length + 1 < ENTRY_BYTES) {
+        text[length] = (char)c;
+        text[length + 1] = '\0';
+    }
+}
+
+static void add_text(char *text, const char *more)
+{
+    snprintf(text + strlen(text), ENTRY_BYTES - strlen(text), "%s", more);
+}
+
+/* Up to a zero. */
+static void add_bytes(char *text, struct fuzz_input *in)
+{
+    unsigned c;
+
+    while (fuzz_more(in) && (c = fuzz_byte(in)) != 0)
+        add_char(text, c);
+}
+
+static void damage(char *name, struct fuzz_input *in)
+{
+    size_t length = strlen(name), at = fuzz_below(in, (unsigned)length);
+    unsigned how = fuzz_byte(in);
+    char c = (char)('A' + fuzz_below(in, 27));      /* 'A' to '[' */
+
+    if (how % 3 == 0) {
+        memmove(name + at, name + at + 1, length - at);
+    } else if (how % 3 == 1) {
+        memmove(name + at + 1, name + at, length - at + 1);
+        name[at] = c;
+    } else {
+        name[at] = c;
+    }
+}
+
+static void add_near(char *text, const struct sgc_option_row *row, struct fuzz_input *in)
+{
+    int64_t special = row->special == SGC_NONE ? row->initial : row->special;
+    const int64_t values[] = { row->min, row->max, special, 0, INT64_MAX, INT32_MAX };
+    static const char *const suffixes[] = { "", "", "", "k", "m", "g", "t", "K", "kk", ".0", ".999999999", " " };
+    int64_t value = values[fuzz_below(in, 6)], difference = (int64_t)fuzz_below(in, 5) - 2;
+    char number[32];
+
+    if (row->type == SGC_OPTION_RATIO)
+        value /= SGC_RATIO_ONE;
+    if (__builtin_add_overflow(value, difference, &value))
+        value = INT64_MIN;
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    add_text(text, number);
+    add_text(text, suffixes[fuzz_below(in, 12)]);
+}
+
+static void add_word(char *text, const struct sgc_option_row *row, struct fuzz_input *in)
+{
+    const char *from = row->words != NULL ? row->words : "0|1|off|on|no|yes|false|true|auto|none";
+    char copy[200], *save = NULL, *word;
+    unsigned skip = fuzz_below(in, 12);
+
+    snprintf(copy, sizeof copy, "%s", from);
+    word = strtok_r(copy, "|", &save);
+    for (char *next = word; skip > 0 && (next = strtok_r(NULL, "|", &save)) != NULL; skip--)
+        word = next;
+    add_text(text, word);
+}
+
+/* A text about as long as may be. */
+static void add_long(char *text, const struct sgc_option_row *row, struct fuzz_input *in)
+{
+    int64_t length = (row->type == SGC_OPTION_TEXT ? row->max : 64) + (int64_t)fuzz_below(in, 5) - 2;
+    unsigned c = fuzz_byte(in);
+
+    for (int64_t i = 0; i < length; i++)
+        add_char(text, c);
+}
+
+static void make_entry(struct fuzz_input *in)
+{
+    char *text = entry[entries++];
+    unsigned op = fuzz_below(in, 8);
+
+    text[0] = '\0';
+    if (op == 0) {
+        add_bytes(text, in);
+        return;
+    }
+    const struct sgc_option_row *row = row_of(in);
+
+    add_text(text, op == 6 ? sgc_unsupported_table[fuzz_below(in, (unsigned)sgc_unsupported_count)].name : row->name);
+    if (op == 1)
+        damage(text, in);
+    add_text(text, "=");
+    switch (op) {
+    case 2: case 3: add_near(text, row, in); break;
+    case 4: add_word(text, row, in); break;
+    case 5: add_long(text, row, in); break;
+    default: add_bytes(text, in); break;
+    }
+}
+
+/* ---- the model: which texts are values, and what they mean ---- */
+
+enum verdict { REFUSED, ACCEPTED, UNKNOWN };
+
+static bool is_word_of(const char *list, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length == 0 || strchr(text, '|') != NULL)
+        return false;
+    for (const char *at = list; (at = strstr(at, text)) != NULL; at++)
+        if ((at == list || at[-1] == '|') && (at[length] == '|' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* Digits that a 64-bit number has room for, and a unit of sizes. */
+static bool is_number(const char *text, bool size, __int128 *value)
+{
+    static const char units[] = "kmgt";
+    bool negative = *text == '-';
+    size_t digits = strspn(text += negative, "0123456789");
+    const char *unit = text[digits] != '\0' ? strchr(units, text[digits] | 0x20) : units;
+
+    *value = 0;
+    for (size_t i = 0; i < digits && *value < (__int128)1 << 64; i++)
+        *value = *value * 10 + (text[i] - '0');
+    if (negative)
+        *value = -*value;
+    if (digits == 0 || unit == NULL || (text[digits] != '\0' && (!size || text[digits + 1] != '\0')))
+        return false;
+    if (text[digits] != '\0')
+        *value *= (__int128)1 << 10 * (unit - units + 1);
+    return true;
+}
+
+static enum verdict judge_number(const struct sgc_option_row *row, const char *text, int64_t *wanted)
+{
+    __int128 value;
+
+    *wanted = 0;
+    if (row->type == SGC_OPTION_INT && row->special == 0 && strcmp(text, "auto") == 0)
+        return ACCEPTED;
+    if (!is_number(text, row->type == SGC_OPTION_SIZE, &value))
+        return REFUSED;
+    *wanted = (int64_t)value;
+    return (value >= row->min && value <= row->max) || (row->special != SGC_NONE && value == row->special) ? ACCEPTED : REFUSED;
+}
+
+/* What a text is for an option; a number's value. */
+static enum verdict judge(const struct sgc_option_row *row, const char *text, int64_t *wanted)
+{
+    *wanted = INT64_MIN;
+    switch (row->type) {
+    case SGC_OPTION_BOOL: return is_word_of("0|1|off|on|no|yes|false|true", text) ? ACCEPTED : REFUSED;
+    case SGC_OPTION_ENUM: return is_word_of(row->words, text) ? ACCEPTED : REFUSED;
+    case SGC_OPTION_TEXT: return text[0] != '\0' && strlen(text) <= (size_t)row->max ? ACCEPTED : REFUSED;
+    case SGC_OPTION_INT: case SGC_OPTION_SIZE: case SGC_OPTION_MS: return judge_number(row, text, wanted);
+    default: return text[0] == '\0' ? REFUSED : UNKNOWN;
+    }
+}
+
+/* ---- what is true at all times ---- */
+
+static void check_row(int id)
+{
+    const struct sgc_option_row *row = &sgc_option_table[id];
+
+    if (row->type == SGC_OPTION_TEXT) {
+        fuzz_expect(strnlen(sgc_option_text(row), SGC_OPTION_TEXT_BYTES) <= (size_t)row->max, "%s: its text is too long",
+                    row->name);
+        return;
+    }
+    int64_t value = sgc_option_number(row);
+    bool in_range = (value >= row->min && value <= row->max) || (row->special != SGC_NONE && value == row->special);
+
+    fuzz_expect(in_range || value == row->initial, "%s is %lld, which is out of its range", row->name, (long long)value);
+}
+
+static void check_rows(void)
+{
+    for (int i = 0; i < SGC_OPTIONS; i++)
+        check_row(i);
+}
+
+static bool all_default_but(int id)
+{
+    for (int i = 0; i < SGC_OPTIONS; i++)
+        if (i != id && sgc_option_origin((enum sgc_option_id)i) != SGC_ORIGIN_DEFAULT &&
+            sgc_option_origin((enum sgc_option_id)i) != SGC_ORIGIN_CLAMPED)
+            return false;
+    return true;
+}
+
+/* A value that is shown can be read, and is the same then; a ratio is shown rounded. */
+static void check_shown(int id)
+{
+    const struct sgc_option_row *row = &sgc_option_table[id];
+    char shown[SGC_OPTION_TEXT_BYTES];
+    int64_t again = INT64_MIN;
+    const char *text = sgc_option_current(row, shown, sizeof shown);
+
+    fuzz_expect(strlen(text) < sizeof shown, "%s: what is shown has no end", row->name);
+    if (row->type == SGC_OPTION_TEXT || row->type == SGC_OPTION_RATIO)
+        return;
+    const char *wrong = sgc_option_parse(row, text, &again);
+    fuzz_expect(wrong == NULL && again == sgc_option_number(row), "%s is shown as %s, which is not what it is", row->name,
+                text);
+}
+
+/* ---- one entry ---- */
+
+static void count_message(const char *line)
+{
+    (void)line;
+    messages++;
+}
+
+static int read_entries(char *const *environment)
+{
+    sgc_options_reset();
+    messages = 0;
+    sgc_options_read_from(environment, false);
+    return messages;
+}
+
+static void check_value(int id, const char *value, bool accepted)
+{
+    const struct sgc_option_row *row = &sgc_option_table[id];
+    int64_t wanted;
+    enum verdict verdict = judge(row, value, &wanted);
+
+    fuzz_expect(verdict == UNKNOWN || (verdict == ACCEPTED) == accepted, "%s=%.200s is %s", row->name, value,
+                accepted ? "accepted" : "refused");
+    if (accepted && wanted != INT64_MIN && sgc_option_origin((enum sgc_option_id)id) != SGC_ORIGIN_CLAMPED)
+        fuzz_expect(sgc_option_number(row) == wanted, "%s=%.200s makes it %lld", row->name, value,
+                    (long long)sgc_option_number(row));
+    if (accepted && row->type == SGC_OPTION_TEXT)
+        fuzz_expect(strcmp(sgc_option_text(row), value) == 0, "%s=%.200s: its text is another one", row->name, value);
+}
+
+static void check_known(int id, const char *value)
+{
+    bool accepted = sgc_option_origin((enum sgc_option_id)id) != SGC_ORIGIN_DEFAULT;
+
+    fuzz_expect(accepted ? messages <= 1 : messages == 1, "%s=%.200s: %d messages", sgc_option_table[id].name, value, messages);
+    fuzz_expect(all_default_but(id), "%s=%.200s sets another option, too", sgc_option_table[id].name, value);
+    check_value(id, value, accepted);
+    check_shown(id);
+}
+
+static bool is_unsupported(const char *name, size_t length)
+{
+    for (int i = 0; i < sgc_unsupported_count; i++)
+        if (strlen(sgc_unsupported_table[i].name) == length && memcmp(sgc_unsupported_table[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+static void read_alone(const char *text)
+{
+    char *const environment[] = { (char *)(uintptr_t)text, NULL };
+    const char *equals = strchr(text, '=');
+    bool ours = strncmp(text, "GC_", 3) == 0 || strncmp(text, "SGC_", 4) == 0;
+
+    read_entries(environment);
+    check_rows();
+    int id = equals != NULL && ours ? sgc_option_find(text, (size_t)(equals - text)) : -1;
+    if (id >= 0) {
+        check_known(id, equals + 1);
+        return;
+    }
+    fuzz_expect(all_default_but(-1), "%.200s sets an option", text);
+    if (equals == NULL || !ours)
+        fuzz_expect(messages == 0, "%.200s: a message, although it is nobody's option", text);
+    else if (is_unsupported(text, (size_t)(equals - text)))
+        fuzz_expect(messages == 1, "%.200s: %d messages", text, messages);
+    else
+        fuzz_expect(messages <= (text[0] == 'S'), "%.200s: %d messages", text, messages);
+}
+
+/* A name of which one letter is wrong is answered, unless it is another's. */
+static bool is_foreign(const char *name)
+{
+    static const char *const names[] = {
+#define SGC_FOREIGN(name_) #name_,
+#include "gc/config/option_table.def"
+        NULL
+    };
+
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void misspell(struct fuzz_input in)
+{
+    const struct sgc_option_row *row = row_of(&in);
+    char name[ENTRY_BYTES], text[ENTRY_BYTES + 8];
+    char *const environment[] = { text, NULL };
+
+    snprintf(name, sizeof name, "%s", row->name);
+    if (strncmp(name, "SGC_", 4) != 0 || strlen(name) < 8)
+        return;
+    size_t at = 4 + fuzz_below(&in, (unsigned)strlen(name) - 4);
+    name[at] = name[at] == 'X' ? 'Y' : 'X';
+    snprintf(text, sizeof text, "%s=1", name);
+    if (sgc_option_find(name, strlen(name)) >= 0 || is_unsupported(name, strlen(name)) || is_foreign(name))
+        return;
+    fuzz_expect(read_entries(environment) == 1, "%s: %d messages, though a letter is wrong", text, messages);
+}
+
+/* ---- all of them ---- */
+
+/* By the program: the value counts, or is as before. */
+static void set_each(void)
+{
+    sgc_options_reset();
+    for (int i = 0; i < entries; i++) {
+        char name[ENTRY_BYTES];
+        const char *equals = strchr(entry[i], '=');
+
+        if (equals == NULL)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(equals - entry[i]), entry[i]);
+        int id = sgc_option_find(name, strlen(name));
+        int64_t before = id >= 0 && sgc_option_table[id].type != SGC_OPTION_TEXT ? sgc_option_number(&sgc_option_table[id]) : 0;
+        messages = 0;
+        bool set = sgc_option_set(name, equals + 1);
+
+        fuzz_expect(set || messages == 1, "%.200s is not set, with %d messages", entry[i], messages);
+        fuzz_expect(id >= 0 || !set, "%.200s is set, and is no option", entry[i]);
+        if (id < 0)
+            continue;
+        check_value(id, equals + 1, set);
+        if (!set && sgc_option_table[id].type != SGC_OPTION_TEXT)
+            fuzz_expect(sgc_option_number(&sgc_option_table[id]) == before, "%.200s is refused, and changes it", entry[i]);
+        check_rows();
+    }
+}
+
+static void apply_all(bool print)
+{
+    if (sgc_options.markers == 0)
+        sgc_options.markers = 1;
+    sgc_preset_apply();
+    check_rows();
+    if (print) {
+        sgc_report_to(nowhere);
+        sgc_options_print();
+        sgc_report_to(2);
+    }
+}
+
+static void read_together(void)
+{
+    char *environment[ENTRIES + 1];
+
+    for (int i = 0; i < entries; i++)
+        environment[i] = entry[i];
+    environment[entries] = NULL;
+    read_entries(environment);
+    check_rows();
+}
+
+static void parse_snapshot(const char *text)
+{
+    struct sgc_snapshot_option option;
+
+    if (sgc_snapshot_parse(text, &option))
+        fuzz_expect(option.every > 0 && option.pattern[0] != '\0' && strlen(option.pattern) < sizeof option.pattern,
+                    "SGC_SNAPSHOT=%.200s is accepted", text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = { data, data + size };
+
+    sgc_report_hooks(count_message, NULL);
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    entries = 0;
+    misspell(in);
+    while (fuzz_more(&in) && entries < ENTRIES)
+        make_entry(&in);
+    for (int i = 0; i < entries; i++) {
+        read_alone(entry[i]);
+        parse_snapshot(strchrnul(entry[i], '=')[0] != '\0' ? strchr(entry[i], '=') + 1 : entry[i]);
+    }
+    set_each();
+    apply_all(false);
+    read_together();
+    apply_all(size > 0 && data[size - 1] % 16 == 0);
+    return 0;
+}
