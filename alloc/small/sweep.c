@@ -49,6 +49,8 @@ enum sgc_fill sgc_page_sweep(uint32_t page, uintptr_t tag)
     sgc_assert(!first || !sgc_heap_is_marking());
     if (SGC_TRACES && first)
         sgc_survival_first_sweep(page);
+    if (SGC_TRACES && first && sgc_fault_turn(SGC_FAULT_MARK_LOST, 16))
+        sgc_aw_store(sgc_alloc_word(sgc_page_first_granule(page)), 0);
     sgc_page_merge(page);
     if (sgc_heap.config.poison)
         poison_free_slots(page);

@@ -19,6 +19,7 @@
 #include "gc/finalize/register.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/threads/upper.h"
+#include "platform/faults.h"
 
 /* ---- wrong addresses ---- */
 
@@ -197,7 +198,8 @@ static void zero_tail(const struct sgc_object *o, size_t size, size_t bytes)
 static bool fits_slot(const struct sgc_object *o, size_t with_end)
 {
     sgc_assert(!o->span);
-    return with_end <= o->bytes && (with_end > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
+    return with_end <= o->bytes + (sgc_fault(SGC_FAULT_SIZE_SHORT) ? 2 : 0) &&
+           (with_end > o->bytes / 2 || o->bytes <= 2 * SGC_GRANULE);
 }
 
 /* Growth in place leaves nothing dead behind, so it begins no collection; where the span may not

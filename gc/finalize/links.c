@@ -13,6 +13,7 @@
  */
 #include "gc/finalize/rounds.h"
 #include "gc/threads/world.h"
+#include "platform/faults.h"
 
 enum {
     LINKS_LEFT = 1,   /* marks of a block of short links: not all of them have been cleared */
@@ -61,7 +62,8 @@ static bool stale(uintptr_t value)
 static void clear_link(uintptr_t link, sgc_aw_t *unit)
 {
     sgc_assert(sgc_link_ok(link) && sgc_world_stopped());
-    sgc_aw_store((sgc_aw_t *)link, 0);
+    if (!sgc_fault_turn(SGC_FAULT_LINK_KEPT, 8))
+        sgc_aw_store((sgc_aw_t *)link, 0);
     sgc_aw_store(unit, 0);
 }
 

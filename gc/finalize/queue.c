@@ -29,6 +29,7 @@
 #include "gc/config/public_vars.h"
 #include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
+#include "platform/faults.h"
 
 enum { FREED_LOG = SGC_GRANULE_LOG + 6 };     /* a unit has the bits of 64 granules */
 
@@ -203,7 +204,7 @@ int sgc_finalizers_run(struct sgc_mutator *self)
 {
     uintptr_t outer = sgc_finalizer_running(self, sgc_stack_pointer()) ? self->finalizing : 0;
     uint32_t max = sgc_a32_load(&sgc_finalizers_at_once);
-    struct sgc_record r;
+    struct sgc_record r = { .fn = NULL };
     int count = 0;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
@@ -212,6 +213,8 @@ int sgc_finalizers_run(struct sgc_mutator *self)
             continue;
         self->finalizing = outer != 0 ? outer : sgc_stack_pointer();
         r.fn((void *)r.object, r.data);
+        if (sgc_fault_turn(SGC_FAULT_FINALIZED_TWICE, 8))
+            r.fn((void *)r.object, r.data);
         self->finalizing = outer;
         count++;
     }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* See tests/fuzz/model.h. */
+#include "tests/fuzz/model.h"
+
+#include <string.h>
+
+struct handle handle[HANDLES];
+struct link links[LINKS];
+void *link_word[LINKS];
+bool reached[HANDLES], kept[HANDLES], limited;
+int disabled;
+
+bool is_scanned(enum how how)
+{
+    return how != ATOMIC && how != ATOMIC_UNCOLLECTABLE && how != ATOMIC_OFF_PAGE && how != STRING;
+}
+
+/* The first word of gcj's objects leads to their type. */
+int first_word(enum how how)
+{
+    return how == GCJ || how == PROCEDURE ? 1 : 0;
+}
+
+bool has_edges(int h)
+{
+    return handle[h].how != STRING && handle[h].size >= (size_t)(first_word(handle[h].how) + EDGES) * sizeof(uintptr_t);
+}
+
+/* Of objects with a type the first and the third word are pointers. */
+bool follows(int h, int edge)
+{
+    switch (handle[h].how) {
+    case TYPED: case TYPED_ARRAY: case GCJ: return edge % 2 == 0;
+    case PROCEDURE: return edge != 3;
+    default: return is_scanned(handle[h].how);
+    }
+}
+
+/* ---- what is reached ---- */
+
+static int stack[HANDLES], depth;
+
+static void reach(bool set[HANDLES], int h)
+{
+    if (h < 0 || set[h] || handle[h].hidden == 0)
+        return;
+    set[h] = true;
+    stack[depth++] = h;
+}
+
+static void close_over(bool set[HANDLES])
+{
+    while (depth > 0) {
+        int h = stack[--depth];
+
+        for (int e = 0; e < EDGES; e++)
+            if (follows(h, e))
+                reach(set, handle[h].edge[e]);
+    }
+}
+
+static bool is_root(const struct handle *h)
+{
+    return h->places != 0 || h->how == UNCOLLECTABLE || h->how == ATOMIC_UNCOLLECTABLE || (h->toggled && h->strong);
+}
+
+void model_reach(void)
+{
+    memset(reached, 0, sizeof reached);
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].hidden != 0) {
+            if (is_root(&handle[h]))
+                reach(reached, h);
+            if (handle[h].order != UNREGISTERED)
+                reach(reached, handle[h].data);
+        }
+    close_over(reached);
+    memcpy(kept, reached, sizeof kept);
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].order != UNREGISTERED || handle[h].blamed)
+            reach(kept, h);
+    close_over(kept);
+}
+
+bool waits_for_others(int h)
+{
+    static bool set[HANDLES];
+
+    memset(set, 0, sizeof set);
+    for (int i = 0; i < HANDLES; i++)
+        for (int e = 0; i != h && handle[i].order != UNREGISTERED && handle[i].order != NO_ORDER && e < EDGES; e++)
+            if (follows(i, e))
+                reach(set, handle[i].edge[e]);
+    close_over(set);
+    return set[h];
+}
+
+/* ---- handles ---- */
+
+int handle_at(const void *address)
+{
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].hidden == ~(uintptr_t)address)
+            return h;
+    return NONE;
+}
+
+int used_handle(unsigned from)
+{
+    model_reach();
+    for (unsigned i = 0; i < HANDLES; i++)
+        if (reached[(from + i) % HANDLES])
+            return (int)((from + i) % HANDLES);
+    return NONE;
+}
+
+int free_handle(unsigned from)
+{
+    for (unsigned i = 0; i < HANDLES; i++)
+        if (handle[(from + i) % HANDLES].hidden == 0)
+            return (int)((from + i) % HANDLES);
+    return NONE;
+}
+
+void forget(int h)
+{
+    clear_places(h);
+    for (int i = 0; i < HANDLES; i++)
+        for (int e = 0; e < EDGES; e++)
+            if (handle[i].hidden != 0 && handle[i].edge[e] == h)
+                handle[i].edge[e] = STALE;
+    links_lose_target(h);
+    handle[h] = (struct handle){ .hidden = 0 };
+}
+
+size_t used_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (int h = 0; h < HANDLES; h++)
+        bytes += handle[h].hidden != 0 ? handle[h].size : 0;
+    return bytes;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that make, resize, free and ask about objects.  See tests/fuzz/model.h. */
+#include "tests/fuzz/model.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tests/lib/bytes.h"
+
+static struct type { void *unused; GC_word descriptor; } by_bitmap = { NULL, (GC_word)5 << 60 | GC_DS_BITMAP },
+    by_procedure = { NULL, GC_MAKE_PROC(GC_GCJ_RESERVED_MARK_PROC_INDEX, 0) };
+static GC_descr descriptor;
+static int plain_kind, disclaim_kind;
+static int warnings;
+
+/* ---- kinds ---- */
+
+static struct GC_ms_entry *mark(GC_word *object, struct GC_ms_entry *top, struct GC_ms_entry *limit, GC_word env)
+{
+    (void)env;
+    for (int i = 1; object[0] != 0 && i < EDGES; i++)
+        top = GC_MARK_AND_PUSH((void *)object[i], top, limit, (void **)&object[i]);
+    return top;
+}
+
+static void GC_CALLBACK count_warning(char *format, GC_word argument)
+{
+    (void)format, (void)argument;
+    warnings++;
+}
+
+static void *GC_CALLBACK no_memory(size_t bytes)
+{
+    fuzz_expect(limited || bytes > PTRDIFF_MAX / 2, "there is no memory for %zu bytes", bytes);
+    return NULL;
+}
+
+void prepare_kinds(void)
+{
+    GC_word bits[1] = { 5 };
+
+    GC_set_warn_proc(count_warning);
+    GC_set_oom_fn(no_memory);
+    descriptor = GC_make_descriptor(bits, EDGES);
+    GC_init_gcj_malloc(GC_GCJ_RESERVED_MARK_PROC_INDEX, (void *)mark);
+    plain_kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    disclaim_kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
+    GC_register_disclaim_proc(disclaim_kind, disclaim, 0);
+}
+
+/* ---- sizes ---- */
+
+static size_t size_of(struct fuzz_input *in)
+{
+    unsigned code = fuzz_byte(in);
+
+    if (code < 160)
+        return code;
+    if (code < 220)
+        return (size_t)fuzz_below(in, 4000);
+    if (code < 250)
+        return 4000 + (size_t)fuzz_below(in, 65536) / 2;
+    if (code < 254)
+        return 36000 + (size_t)fuzz_below(in, 65536) * 8;
+    return code == 254 ? (size_t)PTRDIFF_MAX - fuzz_byte(in) : SIZE_MAX - fuzz_byte(in);
+}
+
+/* ---- allocation ---- */
+
+static void *allocate_string(size_t size)
+{
+    static char text[70000];
+
+    if (size > sizeof text)
+        return NULL;
+    memset(text, 'x', size);
+    return GC_strndup(text, size == 0 ? 0 : size - 1);
+}
+
+/* The first of a list; the others are garbage. */
+static void *allocate_many(size_t size)
+{
+    void *first = size < 4000 ? GC_malloc_many(size < sizeof(void *) ? sizeof(void *) : size) : NULL;
+
+    if (first != NULL)
+        GC_NEXT(first) = NULL;
+    return first;
+}
+
+static void *allocate_aligned(size_t size, unsigned code)
+{
+    size_t alignment = (size_t)8 << code % 14;
+    void *result = NULL;
+
+    if (code >= 128)
+        return GC_memalign(alignment, size);
+    int error = GC_posix_memalign(&result, alignment, size);
+    fuzz_expect((error == 0) == (result != NULL), "GC_posix_memalign: %d", error);
+    fuzz_expect(((uintptr_t)result & (alignment - 1)) == 0, "GC_posix_memalign(%zu): %p", alignment, result);
+    return result;
+}
+
+static void *allocate(enum how how, size_t size, unsigned code)
+{
+    switch (how) {
+    case ATOMIC: return GC_malloc_atomic(size);
+    case UNCOLLECTABLE: return GC_malloc_uncollectable(size);
+    case ATOMIC_UNCOLLECTABLE: return GC_malloc_atomic_uncollectable(size);
+    case OFF_PAGE: return GC_malloc_ignore_off_page(size);
+    case ATOMIC_OFF_PAGE: return GC_malloc_atomic_ignore_off_page(size);
+    case ALIGNED: return allocate_aligned(size, code);
+    case STRING: return allocate_string(size);
+    case MANY: return allocate_many(size);
+    case TYPED: return GC_malloc_explicitly_typed(size, descriptor);
+    case TYPED_ARRAY: return GC_calloc_explicitly_typed(1, size, descriptor);
+    case GCJ: return GC_gcj_malloc(size, &by_bitmap);
+    case PROCEDURE: return GC_gcj_malloc(size, &by_procedure);
+    case KIND: return code % 2 != 0 ? GC_generic_malloc(size, plain_kind) : GC_malloc_kind(size, plain_kind);
+    case DISCLAIMED: return GC_malloc_kind(size, disclaim_kind);
+    default: return GC_malloc(size);
+    }
+}
+
+/* What the kind needs at least. */
+static size_t size_for(enum how how, size_t size)
+{
+    bool needs_edges = first_word(how) != 0 || how == TYPED || how == TYPED_ARRAY || how == DISCLAIMED;
+    size_t words = needs_edges ? (size_t)first_word(how) + EDGES : 0;
+
+    if (how == TYPED_ARRAY)
+        size = (size + EDGES * sizeof(uintptr_t) - 1) & ~(EDGES * sizeof(uintptr_t) - 1);
+    if (size < words * sizeof(uintptr_t))
+        size = words * sizeof(uintptr_t);
+    return size == 0 && how == STRING ? 1 : size;
+}
+
+/* Nothing of an object that is alive may lie there. */
+static void check_new(const char *p, size_t size, enum how how)
+{
+    fuzz_expect(((uintptr_t)p & 15) == 0, "%p is no address of an object", (const void *)p);
+    fuzz_expect(GC_base((void *)(uintptr_t)p) == p && GC_size(p) >= size, "%p: asked for %zu bytes, got %zu", (const void *)p,
+                size, GC_size(p));
+    model_reach();
+    for (int h = 0; h < HANDLES; h++) {
+        const char *other = (const char *)address_of(h);
+
+        fuzz_expect(!kept[h] || p + size <= other || other + handle[h].size <= p, "%p, of %zu bytes, lies in object %d",
+                    (const void *)p, size, h);
+        fuzz_expect(!kept[h] || p != other, "%p is object %d, which is alive", (const void *)p, h);
+    }
+    if (how != STRING && is_scanned(how)) {
+        size_t type = (size_t)first_word(how) * sizeof(uintptr_t);
+        fuzz_expect(all_zero(p + type, size - type), "a new object of kind %d and %zu bytes is not zero", (int)how, size);
+    }
+}
+
+/* What lay at a new object's address is gone, though nobody has looked yet. */
+static void forget_before(const void *p)
+{
+    int h = handle_at(p);
+
+    if (h != NONE)
+        forget(h);
+}
+
+static void adopt(int h, void *p, size_t size, enum how how)
+{
+    handle[h] = (struct handle){ .hidden = ~(uintptr_t)p, .size = size, .how = how, .edge = { NONE, NONE, NONE, NONE },
+                                 .data = NONE };
+    if (has_edges(h) && !is_scanned(how))
+        memset(p, 0, EDGES * sizeof(uintptr_t));
+    fill(h, (uintptr_t)h * UINT64_C(0x9e3779b97f4a7c15) + size);
+    GC_end_stubborn_change(p);
+}
+
+void op_allocate(struct fuzz_input *in)
+{
+    int h = free_handle(fuzz_byte(in));
+    enum how how = (enum how)fuzz_below(in, HOWS);
+    unsigned code = fuzz_byte(in);
+    size_t size = size_for(how, size_of(in));
+
+    if (h == NONE || used_bytes() > (size_t)64 << 20)
+        return;
+    if (how == STRING && size > 60000)
+        size = 60000;
+    if (how == MANY && size >= 4000)
+        how = PLAIN;
+    if (how == MANY && size < sizeof(void *))
+        size = sizeof(void *);
+    void *p = allocate(how, size, code);
+
+    if (p == NULL) {
+        fuzz_expect(limited || size > PTRDIFF_MAX / 2 || (how == ALIGNED && code % 14 > 12),
+                    "no object of kind %d and %zu bytes", (int)how, size);
+        return;
+    }
+    fuzz_expect(size <= PTRDIFF_MAX / 2, "an object of %zu bytes", size);
+    check_new(p, size, how);
+    forget_before(p);
+    adopt(h, p, size, how);
+    if (how != UNCOLLECTABLE && how != ATOMIC_UNCOLLECTABLE)
+        set_place(h, IN_STATIC, 0);
+}
+
+void op_garbage(struct fuzz_input *in)
+{
+    unsigned count = 1 + fuzz_byte(in);
+    size_t size = 16 + (size_t)fuzz_below(in, 3000);
+
+    while (count-- > 0) {
+        void **p = GC_malloc(size);
+
+        fuzz_expect(p != NULL || limited, "no object of %zu bytes", size);
+        if (p != NULL) {
+            model_reach();
+            int h = handle_at(p);
+            fuzz_expect(h == NONE || !kept[h], "garbage is object %d, which is alive", h);
+            if (h != NONE)
+                forget(h);
+            *p = p;
+        }
+    }
+}
+
+/* ---- free ---- */
+
+/* Nothing that is looked at leads there any more. */
+static void clear_edges_to(int h)
+{
+    model_reach();
+    for (int i = 0; i < HANDLES; i++)
+        for (int e = 0; e < EDGES; e++)
+            if (kept[i] && handle[i].edge[e] == h)
+                set_edge(i, e, NONE);
+            else if (handle[i].hidden != 0 && handle[i].edge[e] == h)
+                handle[i].edge[e] = STALE;
+}
+
+static bool is_data(int h)
+{
+    for (int i = 0; i < HANDLES; i++)
+        if (handle[i].order != UNREGISTERED && handle[i].data == h)
+            return true;
+    return false;
+}
+
+void release_object(int h)
+{
+    void *p = address_of(h);
+
+    check_contents(h);
+    clear_edges_to(h);
+    lose_registrations(h);
+    forget(h);
+    warnings = 0;
+    GC_free(p);
+    fuzz_expect(warnings == 0, "GC_free of object %d: %d warnings", h, warnings);
+}
+
+void op_free(struct fuzz_input *in)
+{
+    int h = used_handle(fuzz_byte(in));
+
+    if (h != NONE && !is_data(h))
+        release_object(h);
+}
+
+/* Each is reported, and nothing happens. */
+void op_free_wrongly(struct fuzz_input *in)
+{
+    int h = used_handle(fuzz_byte(in));
+    unsigned how = fuzz_below(in, 5);
+    int local = 0;
+
+    if (h == NONE || (how == 4 && is_data(h)))
+        return;
+    char *p = (char *)address_of(h);
+    unsigned inside = handle[h].size < 256 ? (unsigned)handle[h].size : 256;
+    warnings = 0;
+    switch (how) {
+    case 0: GC_free(p + 1 + fuzz_below(in, inside > 1 ? inside - 1 : 1)); break;
+    case 1: GC_free(&local); break;
+    case 2: GC_free(&warnings); break;
+    case 3: fuzz_expect(GC_realloc(p + 8, 100) == NULL, "GC_realloc of an address inside"); break;
+    default:
+        release_object(h);
+        GC_free(p);
+    }
+    fuzz_expect(warnings == 1, "a wrong free, %u: %d warnings", how, warnings);
+}
+
+/* ---- realloc ---- */
+
+static bool can_be_resized(int h)
+{
+    return handle[h].how != GCJ && handle[h].how != PROCEDURE && handle[h].how != STRING && handle[h].how != TYPED_ARRAY &&
+           handle[h].how != DISCLAIMED;
+}
+
+/* Words that no mark has followed may be pointers then. */
+static void clear_unfollowed(int h)
+{
+    for (int e = 0; e < EDGES && has_edges(h); e++)
+        if (!follows(h, e))
+            set_edge(h, e, NONE);
+}
+
+static void resized(int h, void *p, size_t size)
+{
+    size_t old = handle[h].size;
+
+    if (p != address_of(h)) {
+        lose_registrations(h);
+        links_lose_target(h);
+        fuzz_expect(handle_at(p) == NONE || !kept[handle_at(p)], "GC_realloc gives an object that is alive");
+        forget_before(p);
+    }
+    fuzz_expect(GC_size(p) >= size, "GC_realloc to %zu bytes: it has %zu", size, GC_size(p));
+    if (is_scanned(handle[h].how) && size > old)
+        fuzz_expect(all_zero((char *)p + old, size - old), "GC_realloc from %zu to %zu bytes: what is added is not zero", old,
+                    size);
+    handle[h].hidden = ~(uintptr_t)p;
+    handle[h].resized = true;
+}
+
+void op_resize(struct fuzz_input *in)
+{
+    int h = used_handle(fuzz_byte(in));
+    size_t size = size_of(in), smaller;
+    void *p;
+
+    if (h == NONE || !can_be_resized(h) || used_bytes() > (size_t)64 << 20)
+        return;
+    smaller = EDGES * sizeof(uintptr_t);
+    if (has_edges(h) && size < smaller)
+        size = smaller;
+    if (size == 0)
+        size = 1;
+    if (is_data(h))
+        return;
+    bool edges = has_edges(h);
+    size_t old = handle[h].size;
+    check_contents(h);
+    clear_unfollowed(h);
+    clear_edges_to(h);
+    if (handle[h].places == 0 && handle[h].how != UNCOLLECTABLE && handle[h].how != ATOMIC_UNCOLLECTABLE)
+        set_place(h, IN_STATIC, 0);
+    p = GC_realloc(address_of(h), size);
+    if (p == NULL) {
+        fuzz_expect(limited || size > PTRDIFF_MAX / 2, "GC_realloc to %zu bytes: NULL", size);
+        check_contents(h);
+        return;
+    }
+    resized(h, p, size);
+    check_prefix(h, old < size ? old : size);
+    handle[h].size = size;
+    for (unsigned place = 1; place <= ON_STACK; place <<= 1)
+        if ((handle[h].places & place) != 0)
+            set_place(h, (enum place)place, 0);
+    if (!edges && has_edges(h))
+        memset(p, 0, EDGES * sizeof(uintptr_t));
+    fill(h, handle[h].seal + size);
+}
+
+/* ---- others ---- */
+
+void op_edge(struct fuzz_input *in)
+{
+    int from = used_handle(fuzz_byte(in)), to = used_handle(fuzz_byte(in));
+    unsigned code = fuzz_byte(in);
+
+    if (from != NONE && has_edges(from) && (follows(from, (int)(code % EDGES)) || !handle[from].resized))
+        set_edge(from, (int)(code % EDGES), code >= 192 ? NONE : to);
+}
+
+void op_fill(struct fuzz_input *in)
+{
+    int h = used_handle(fuzz_byte(in));
+
+    if (h == NONE)
+        return;
+    check_contents(h);
+    fill(h, handle[h].seal * 3 + fuzz_byte(in));
+}
+
+void op_query(struct fuzz_input *in)
+{
+    int h = used_handle(fuzz_byte(in));
+    unsigned offset = fuzz_below(in, 65536);
+    size_t psize = 0;
+
+    if (h == NONE)
+        return;
+    char *p = (char *)address_of(h);
+    size_t at = handle[h].size != 0 ? offset % handle[h].size : 0;
+
+    fuzz_expect(GC_base(p + at) == p, "GC_base of %zu bytes behind object %d", at, h);
+    fuzz_expect(GC_size(p) >= handle[h].size, "object %d of %zu bytes has %zu", h, handle[h].size, GC_size(p));
+    fuzz_expect(GC_is_heap_ptr(p + at), "object %d is not in the heap", h);
+    fuzz_expect(GC_get_kind_and_size(p, &psize) >= 0 && psize >= handle[h].size, "object %d: %zu bytes", h, psize);
+    fuzz_expect(GC_same_obj(p, p + at) == p, "GC_same_obj of object %d", h);
+    check_contents(h);
+}
