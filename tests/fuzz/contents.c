@@ -9,10 +9,10 @@ static uint8_t byte_of(uint64_t seal, size_t i)
     return (uint8_t)(0x80 | ((seal >> i % 57) ^ i * 7));
 }
 
-/* Where the bytes begin, behind type and edges. */
+/* Where the bytes begin, behind type, edges and a link. */
 static size_t bytes_from(int h)
 {
-    size_t words = (size_t)(first_word(handle[h].how) + (has_edges(h) ? EDGES : 0));
+    size_t words = (size_t)(first_word(handle[h].how) + (has_edges(h) ? EDGES : 0) + (handle[h].link != NONE));
 
     return words * sizeof(uintptr_t);
 }
@@ -47,6 +47,19 @@ static void check_edges(int h)
     }
 }
 
+/* Is it surely this object that lies there, and not another one that came to its place? */
+bool is_itself(int h)
+{
+    const uint8_t *bytes = (const uint8_t *)address_of(h);
+    size_t i = bytes_from(h);
+
+    if (bytes_to(h) < i + 8 || GC_size(base_of(h)) < handle[h].size)
+        return false;
+    while (i < bytes_to(h) && bytes[i] == byte_of(handle[h].seal, i))
+        i++;
+    return i == bytes_to(h);
+}
+
 /* The first bytes of an object that was larger, or is to be. */
 void check_prefix(int h, size_t size)
 {
@@ -73,10 +86,13 @@ void set_edge(int h, int edge, int target)
     uintptr_t *word = address_of(h) + first_word(handle[h].how) + edge;
 
     handle[h].edge[edge] = target;
-    if (target == NONE)
-        *word = 0;
+    *word = target == NONE ? 0 : ~handle[target].hidden;
+    if (handle[h].seal % 2 != 0)
+        SGC_dirty(word, sizeof *word);
     else
-        GC_ptr_store_and_dirty(word, address_of(target));
+        GC_end_stubborn_change(base_of(h));
+    if (target != NONE)
+        GC_reachable_here(address_of(target));
 }
 
 /* All that must live, in full. */
@@ -85,7 +101,7 @@ void check_reached(void)
     model_reach();
     for (int h = 0; h < HANDLES; h++)
         if (kept[h]) {
-            fuzz_expect(GC_base(address_of(h)) == address_of(h), "object %d, kind %d, of %zu bytes is gone, and must live", h,
+            fuzz_expect(GC_base(address_of(h)) == base_of(h), "object %d, kind %d, of %zu bytes is gone, and must live", h,
                         (int)handle[h].how, handle[h].size);
             check_contents(h);
         }

@@ -2,7 +2,11 @@
 /* Finalizers, links, toggle references, disclaim procedures.  See tests/fuzz/model.h. */
 #include "tests/fuzz/model.h"
 
+#include <string.h>
+
 static unsigned called;
+static bool all_at_once;                /* GC_finalize_all runs */
+static void *static_word[LINKS];        /* of links: roots, but inverted addresses keep nothing */
 
 unsigned finalizers_called(void)
 {
@@ -20,12 +24,29 @@ static void check_around(int h)
             check_contents(handle[h].edge[e]);
 }
 
+/* What it leads to, and is reached again, may have been queued with it. */
+static void revive(int h)
+{
+    bool before[HANDLES];
+
+    memcpy(before, reached, sizeof before);
+    handle[h].revives = false;
+    set_place(h, IN_STATIC, 0);
+    model_reach();
+    for (int i = 0; i < HANDLES; i++)
+        handle[i].queued = handle[i].queued || (reached[i] && !before[i] && handle[i].order != UNREGISTERED);
+}
+
+static void **word_of(int i);
+static void end_link(int i);
+
 /* Links that were cleared, to objects that may come back now. */
 static void note_cleared(void)
 {
     for (int i = 0; i < LINKS; i++)
-        if (links[i].registered && link_word[i] == NULL && !(links[i].target != NONE && reached[links[i].target]))
-            links[i] = (struct link){ .target = NONE };
+        if (links[i].registered && (links[i].in == NONE || kept[links[i].in]) && *word_of(i) == NULL &&
+            !(links[i].target != NONE && reached[links[i].target]))
+            end_link(i);
 }
 
 static void GC_CALLBACK finalize(void *object, void *data)
@@ -35,7 +56,7 @@ static void GC_CALLBACK finalize(void *object, void *data)
     fuzz_expect(h != NONE, "a finalizer is called for %p, where no object is", object);
     fuzz_expect(handle[h].order != UNREGISTERED, "the finalizer of object %d is called, and none is registered", h);
     model_reach();
-    fuzz_expect(!reached[h], "the finalizer of object %d is called, which can be reached", h);
+    fuzz_expect(!reached[h] || all_at_once || handle[h].queued, "the finalizer of object %d is called, which can be reached", h);
     fuzz_expect(data == (handle[h].data == NONE ? NULL : (void *)address_of(handle[h].data)),
                 "object %d: the finalizer's data is %p", h, data);
     check_around(h);
@@ -43,33 +64,45 @@ static void GC_CALLBACK finalize(void *object, void *data)
     handle[h].order = UNREGISTERED;
     handle[h].data = NONE;
     called++;
+    handle[h].queued = false;
     if (handle[h].revives)
-        set_place(h, IN_STATIC, 0);
-    handle[h].revives = false;
+        revive(h);
     void **garbage = GC_malloc(3008);
-    if (garbage != NULL)
-        *garbage = garbage;
+    if (garbage == NULL)
+        return;
+    forget_before(garbage);
+    *garbage = garbage;
 }
 
-static void register_as(enum order order, void *p, GC_finalization_proc fn, void *data, GC_finalization_proc *old_fn,
-                        void **old_data)
+typedef void (*register_fn)(void *, GC_finalization_proc, void *, GC_finalization_proc *, void **);
+
+/* Those of objects with guards take what the program has of them, and so do the others of others. */
+static register_fn register_of(enum order order, bool debug)
 {
-    switch (order) {
-    case IGNORE_SELF: GC_register_finalizer_ignore_self(p, fn, data, old_fn, old_data); break;
-    case NO_ORDER: GC_register_finalizer_no_order(p, fn, data, old_fn, old_data); break;
-    case UNREACHABLE: GC_register_finalizer_unreachable(p, fn, data, old_fn, old_data); break;
-    default: GC_register_finalizer(p, fn, data, old_fn, old_data); break;
-    }
+    static const register_fn plain[] = { GC_register_finalizer, GC_register_finalizer, GC_register_finalizer_ignore_self,
+                                         GC_register_finalizer_no_order, GC_register_finalizer_unreachable };
+    static const register_fn guarded[] = { GC_debug_register_finalizer, GC_debug_register_finalizer,
+                                           GC_debug_register_finalizer_ignore_self, GC_debug_register_finalizer_no_order,
+                                           GC_debug_register_finalizer_unreachable };
+
+    return debug ? guarded[order] : plain[order];
+}
+
+static void GC_CALLBACK untouched(void *object, void *data)
+{
+    fuzz_found("nobody has registered this: %p, %p", object, data);
 }
 
 static void register_for(int h, enum order order, int data)
 {
-    GC_finalization_proc old_fn = NULL;
+    GC_finalization_proc old_fn = untouched;
     void *old_data = NULL, *wanted = handle[h].data == NONE ? NULL : address_of(handle[h].data);
     bool was = handle[h].order != UNREGISTERED;
 
-    register_as(order == UNREGISTERED ? ORDERED : order, address_of(h), order == UNREGISTERED ? NULL : finalize,
-                data == NONE ? NULL : address_of(data), &old_fn, &old_data);
+    register_of(order, is_debug(handle[h].how))(address_of(h), order == UNREGISTERED ? NULL : finalize,
+                                                data == NONE ? NULL : address_of(data), &old_fn, &old_data);
+    if (old_fn == untouched && limited)
+        return;                         /* no memory to remember it */
     fuzz_expect(old_fn == (was ? finalize : NULL) && old_data == (was ? wanted : NULL),
                 "object %d: another finalizer was registered", h);
     handle[h].order = order;
@@ -81,7 +114,7 @@ void op_finalizer(struct fuzz_input *in)
     int h = used_handle(fuzz_byte(in)), data = used_handle(fuzz_byte(in));
     unsigned code = fuzz_byte(in);
 
-    if (h == NONE || handle[h].how == DISCLAIMED)
+    if (h == NONE || is_disclaimed(handle[h].how) || handle[h].queued)
         return;
     register_for(h, (enum order)(code % 5), code % 3 == 0 ? data : NONE);
     handle[h].revives = code >= 224;
@@ -105,10 +138,29 @@ void lose_registrations(int h)
 {
     handle[h].order = UNREGISTERED;
     handle[h].data = NONE;
-    handle[h].toggled = handle[h].strong = handle[h].revives = false;
+    handle[h].toggled = handle[h].strong = handle[h].revives = handle[h].queued = false;
 }
 
 /* ---- links ---- */
+
+/* Behind the edges of the object that it lies in. */
+static void **word_of(int i)
+{
+    return links[i].in == NONE ? &static_word[i] : (void **)address_of(links[i].in) + first_word(handle[links[i].in].how) + EDGES;
+}
+
+static bool can_hold_link(int h)
+{
+    return has_edges(h) && handle[h].link == NONE &&
+           handle[h].size >= (size_t)(first_word(handle[h].how) + EDGES + 1) * sizeof(uintptr_t);
+}
+
+static void drop_link(int i)
+{
+    if (links[i].in != NONE)
+        handle[links[i].in].link = NONE;
+    links[i] = (struct link){ .target = NONE, .in = NONE };
+}
 
 void links_lose_target(int h)
 {
@@ -117,69 +169,111 @@ void links_lose_target(int h)
             links[i].target = NONE;
 }
 
+void links_lose_holder(int h)
+{
+    if (handle[h].hidden != 0 && handle[h].link != NONE)
+        drop_link(handle[h].link);
+}
+
 static bool is_certain(int i)
 {
     model_reach();
     return links[i].target != NONE && reached[links[i].target];
 }
 
-void op_link(struct fuzz_input *in)
+static int unregister(int i)
 {
-    int i = (int)fuzz_below(in, LINKS), h = used_handle(fuzz_byte(in)), answer;
-    bool is_long = fuzz_byte(in) % 2 != 0, was = links[i].registered, certain = was && is_certain(i);
+    return links[i].is_long ? GC_unregister_long_link(word_of(i)) : GC_unregister_disappearing_link(word_of(i));
+}
 
-    if (h == NONE || (was && links[i].is_long != is_long))
-        return;
-    uintptr_t hidden = handle[h].hidden;
-    void *before = link_word[i];
-    link_word[i] = (void *)hidden;
-    answer = is_long ? GC_register_long_link(&link_word[i], address_of(h))
-                     : GC_general_register_disappearing_link(&link_word[i], address_of(h));
-    if (!was)
-        fuzz_expect(answer == GC_SUCCESS, "link %d is registered: %d", i, answer);
-    else
-        fuzz_expect(answer == GC_DUPLICATE || (!certain && answer == GC_SUCCESS),
-                    "link %d, which was %p, is registered again: %d", i, before, answer);
-    links[i] = (struct link){ .target = h, .registered = true, .is_long = is_long, .hidden = hidden };
-    link_word[i] = (void *)hidden;
+/* The word gets bytes again, if it lies in an object. */
+static void end_link(int i)
+{
+    int in = links[i].in;
+
+    *word_of(i) = NULL;
+    drop_link(i);
+    if (in != NONE)
+        fill(in, handle[in].seal);
 }
 
 static void unlink_one(int i)
 {
     bool certain = is_certain(i);
-    int answer = links[i].is_long ? GC_unregister_long_link(&link_word[i]) : GC_unregister_disappearing_link(&link_word[i]);
+    int answer = unregister(i);
 
     fuzz_expect(answer == 1 || !certain, "link %d, which was registered, is not", i);
-    links[i] = (struct link){ .target = NONE };
-    link_word[i] = NULL;
-    answer = GC_unregister_disappearing_link(&link_word[i]) + GC_unregister_long_link(&link_word[i]);
-    fuzz_expect(answer == 0, "link %d is still registered when it was unregistered", i);
+    fuzz_expect(unregister(i) == 0, "link %d is still registered when it was unregistered", i);
+    end_link(i);
 }
 
+static void register_again(int i, int h)
+{
+    bool certain = is_certain(i);
+    int answer;
+
+    *word_of(i) = (void *)handle[h].hidden;
+    answer = links[i].is_long ? GC_register_long_link(word_of(i), base_of(h))
+                              : GC_general_register_disappearing_link(word_of(i), base_of(h));
+    fuzz_expect(answer == GC_DUPLICATE || (!certain && answer == GC_SUCCESS), "link %d is registered again: %d", i, answer);
+    links[i].target = h;
+    links[i].hidden = handle[h].hidden;
+    *word_of(i) = (void *)handle[h].hidden;
+}
+
+static void register_new(int i, int h, int in, bool is_long)
+{
+    int answer;
+
+    links[i] = (struct link){ .target = h, .registered = true, .is_long = is_long, .in = in, .hidden = handle[h].hidden };
+    if (in != NONE)
+        handle[in].link = i;
+    *word_of(i) = (void *)handle[h].hidden;
+    answer = is_long ? GC_register_long_link(word_of(i), base_of(h))
+                     : GC_general_register_disappearing_link(word_of(i), base_of(h));
+    fuzz_expect(answer == GC_SUCCESS, "link %d is registered: %d", i, answer);
+}
+
+/* In an object that roots reach, or in static data. */
+void op_link(struct fuzz_input *in)
+{
+    int i = (int)fuzz_below(in, LINKS), h = used_handle(fuzz_byte(in)), holder;
+    unsigned code = fuzz_byte(in);
+
+    if (h == NONE || (links[i].registered && links[i].in != NONE && !reached[links[i].in]))
+        return;
+    holder = code >= 160 ? used_handle(fuzz_byte(in)) : NONE;
+    if (links[i].registered)
+        register_again(i, h);
+    else
+        register_new(i, h, holder != NONE && can_hold_link(holder) ? holder : NONE, code % 2 != 0);
+}
+
+/* From static data to static data. */
 static void move_one(int from, int to)
 {
     bool certain = is_certain(from);
     int answer;
 
-    if (links[to].registered)
+    if (links[to].registered || links[from].in != NONE)
         return;
-    link_word[to] = link_word[from];
-    answer = links[from].is_long ? GC_move_long_link(&link_word[from], &link_word[to])
-                                 : GC_move_disappearing_link(&link_word[from], &link_word[to]);
+    static_word[to] = static_word[from];
+    answer = links[from].is_long ? GC_move_long_link(word_of(from), &static_word[to])
+                                 : GC_move_disappearing_link(word_of(from), &static_word[to]);
     fuzz_expect(answer == GC_SUCCESS || (!certain && answer == GC_NOT_FOUND), "link %d is moved: %d", from, answer);
     if (answer == GC_SUCCESS)
         links[to] = links[from];
-    links[from] = (struct link){ .target = NONE };
-    link_word[from] = NULL;
-    if (answer != GC_SUCCESS)
-        link_word[to] = NULL;
+    else
+        static_word[to] = NULL;
+    end_link(from);
 }
 
 void op_unlink(struct fuzz_input *in)
 {
     int i = (int)fuzz_below(in, LINKS), to = (int)fuzz_below(in, 2 * LINKS);
 
-    if (!links[i].registered)
+    model_reach();
+    if (!links[i].registered || (links[i].in != NONE && !reached[links[i].in]))
         return;
     if (to < LINKS && to != i)
         move_one(i, to);
@@ -187,32 +281,37 @@ void op_unlink(struct fuzz_input *in)
         unlink_one(i);
 }
 
+void unlink_in(int h)
+{
+    if (handle[h].link != NONE)
+        unlink_one(handle[h].link);
+}
+
+/* Those in objects that may be gone are forgotten with them. */
 void unlink_all(void)
 {
-    for (int i = 0; i < LINKS; i++)
-        if (links[i].registered)
+    for (int i = 0; i < LINKS; i++) {
+        model_reach();
+        if (links[i].registered && (links[i].in == NONE || kept[links[i].in]))
             unlink_one(i);
+    }
 }
 
 /* A short link goes when roots do not reach its target any more, a long one when nothing does; `blamed`: a word on a stack
- * keeps something, so there may be a link less. */
-static void check_link(int i, bool blamed)
+ * keeps something, so there may be a link less.  False: it is over. */
+static bool check_link(int i, bool blamed)
 {
     struct link *l = &links[i];
     bool lives = l->target != NONE && (l->is_long ? kept[l->target] : reached[l->target]);
 
-    if (lives) {
-        bool left = link_word[i] == (void *)l->hidden;
-
-        fuzz_expect(left || (blamed && link_word[i] == NULL), "%s link %d to object %d, which lives, holds %p",
-                    l->is_long ? "long" : "short", i, l->target, link_word[i]);
-        if (!left)
-            *l = (struct link){ .target = NONE };
-    } else if (link_word[i] == NULL) {
-        *l = (struct link){ .target = NONE };
-    } else {
-        fuzz_expect(blamed, "%s link %d is not cleared, and its object is gone", l->is_long ? "long" : "short", i);
+    if (!lives) {
+        fuzz_expect(*word_of(i) == NULL || blamed, "%s link %d is not cleared, and its object is gone", l->is_long ? "long" : "short",
+                    i);
+        return *word_of(i) != NULL;
     }
+    fuzz_expect(*word_of(i) == (void *)l->hidden || (blamed && *word_of(i) == NULL),
+                "%s link %d to object %d, which lives, holds %p", l->is_long ? "long" : "short", i, l->target, *word_of(i));
+    return *word_of(i) != NULL;
 }
 
 void check_links(void)
@@ -223,15 +322,15 @@ void check_links(void)
         blamed = blamed || handle[h].blamed;
     model_reach();
     for (int i = 0; i < LINKS; i++)
-        if (links[i].registered)
-            check_link(i, blamed);
+        if (links[i].registered && (links[i].in == NONE || kept[links[i].in]) && !check_link(i, blamed))
+            end_link(i);
 }
 
 /* ---- toggle references ---- */
 
 static GC_ToggleRefStatus GC_CALLBACK toggled(void *object)
 {
-    int h = handle_at(object);
+    int h = handle_of_base(object);
 
     if (h == NONE && has_strays())
         return GC_TOGGLE_REF_DROP;
@@ -246,10 +345,11 @@ void op_toggle(struct fuzz_input *in)
 
     if (h == NONE)
         return;
+    handle[h].stays_once = handle[h].how == DISCLAIMED && code % 4 == 0;
     if (!handle[h].toggled) {
         handle[h].toggled = true;
         handle[h].strong = code % 2 != 0;
-        fuzz_expect(GC_toggleref_add(address_of(h), handle[h].strong) == GC_SUCCESS, "object %d gets no toggle reference", h);
+        fuzz_expect(GC_toggleref_add(base_of(h), handle[h].strong) == GC_SUCCESS, "object %d gets no toggle reference", h);
     } else if (code >= 192) {
         handle[h].toggled = false;
     } else {
@@ -259,24 +359,48 @@ void op_toggle(struct fuzz_input *in)
 
 /* ---- disclaim procedures ---- */
 
-int GC_CALLBACK disclaim(void *object)
+/* True: it is over. */
+static bool is_dead(void *object, enum how how)
 {
     int h = handle_at(object);
 
     if (h == NONE && has_strays())
-        return 0;
-    fuzz_expect(h != NONE, "the disclaim procedure is called for %p, where no object is", object);
-    fuzz_expect(handle[h].how == DISCLAIMED, "the disclaim procedure is called for object %d of kind %d", h,
-                (int)handle[h].how);
+        return true;
+    fuzz_expect(h != NONE, "a disclaim procedure is called for %p, where no object is", object);
+    fuzz_expect(handle[h].how == how, "a disclaim procedure is called for object %d of kind %d", h, (int)handle[h].how);
     model_reach();
-    fuzz_expect(!reached[h], "the disclaim procedure is called for object %d, which can be reached", h);
+    fuzz_expect(!reached[h], "a disclaim procedure is called for object %d, which can be reached", h);
     check_contents(h);
+    called++;
+    if (how == FINALIZED)
+        check_around(h);
     if (handle[h].stays_once) {
         handle[h].stays_once = false;
-        return 1;
+        return false;
     }
     forget(h);
-    return 0;
+    return true;
+}
+
+int GC_CALLBACK disclaim(void *object)
+{
+    return !is_dead(object, DISCLAIMED);
+}
+
+void GC_CALLBACK finalize_dead(void *object, void *data)
+{
+    fuzz_expect(data == NULL, "the data of a closure is %p", data);
+    is_dead(object, FINALIZED);
+}
+
+void op_finalize_all(struct fuzz_input *in)
+{
+    (void)in;
+    all_at_once = true;
+    GC_finalize_all();
+    all_at_once = false;
+    for (int h = 0; h < HANDLES; h++)
+        fuzz_expect(handle[h].order == UNREGISTERED, "GC_finalize_all: object %d still has a finalizer", h);
 }
 
 /* ---- settings ---- */
@@ -297,5 +421,7 @@ void op_settings(struct fuzz_input *in)
 
 void prepare_dying(void)
 {
+    for (int i = 0; i < LINKS; i++)
+        links[i].in = links[i].target = NONE;
     GC_set_toggleref_func(toggled);
 }

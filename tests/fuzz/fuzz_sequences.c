@@ -78,12 +78,13 @@ static const struct op {
     const char *name;
     unsigned often;
 } ops[] = {
-    { op_allocate, "allocate", 72 }, { op_edge, "edge", 36 }, { op_free, "free", 12 },
-    { op_free_wrongly, "free_wrongly", 6 }, { op_resize, "resize", 14 }, { op_fill, "fill", 6 }, { op_query, "query", 8 },
-    { op_garbage, "garbage", 4 }, { op_root, "root", 12 }, { op_unroot, "unroot", 28 }, { op_added, "added", 2 },
-    { op_finalizer, "finalizer", 14 }, { op_link, "link", 12 }, { op_unlink, "unlink", 4 }, { op_toggle, "toggle", 6 },
-    { op_settings, "settings", 3 }, { op_collect, "collect", 10 }, { op_check, "check", 3 }, { op_disable, "disable", 1 },
-    { op_limit, "limit", 2 }, { op_fork, "fork", 1 },
+    { op_allocate, "allocate", 70 }, { op_edge, "edge", 34 }, { op_free, "free", 11 },
+    { op_free_wrongly, "free_wrongly", 5 }, { op_resize, "resize", 14 }, { op_fill, "fill", 5 }, { op_query, "query", 7 },
+    { op_garbage, "garbage", 4 }, { op_root, "root", 12 }, { op_unroot, "unroot", 26 }, { op_added, "added", 2 },
+    { op_finalizer, "finalizer", 14 }, { op_link, "link", 13 }, { op_unlink, "unlink", 4 }, { op_toggle, "toggle", 6 },
+    { op_settings, "settings", 3 }, { op_collect, "collect", 9 }, { op_check, "check", 3 }, { op_disable, "disable", 1 },
+    { op_limit, "limit", 2 }, { op_fork, "fork", 1 }, { op_hook, "hook", 1 }, { op_finalize_all, "finalize_all", 1 },
+    { op_snapshot, "snapshot", 1 }, { op_block, "block", 3 }, { op_thread, "thread", 2 }, { op_lock, "lock", 2 },
 };
 
 static const struct op *op_of(unsigned byte)
@@ -95,13 +96,32 @@ static const struct op *op_of(unsigned byte)
     return op;
 }
 
-static void one_call(struct fuzz_input *in)
+/* The byte that names the thread is read in any case, so that a call means the same everywhere. */
+static const struct op *next_op(struct fuzz_input *in, unsigned *thread)
 {
-    unsigned byte = fuzz_byte(in), thread = fuzz_byte(in);
+    const struct op *op = op_of(fuzz_byte(in));
 
+    *thread = fuzz_byte(in);
+    *thread = *thread < 192 ? 0 : *thread % (HELPERS + 1);
     if (getenv("FUZZ_TRACE") != NULL)
-        fprintf(stderr, "%s on thread %u\n", op_of(byte)->name, thread < 192 ? 0 : thread % (HELPERS + 1));
-    on_thread(thread < 192 ? 0 : thread % (HELPERS + 1), op_of(byte)->run, in);
+        fprintf(stderr, "%s on thread %u\n", op->name, *thread);
+    return op;
+}
+
+void one_call(struct fuzz_input *in)
+{
+    unsigned thread;
+    const struct op *op = next_op(in, &thread);
+
+    on_thread(thread, op->run, in);
+}
+
+void call_here(struct fuzz_input *in)
+{
+    unsigned thread;
+
+    if (fuzz_more(in))
+        next_op(in, &thread)->run(in);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

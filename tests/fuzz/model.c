@@ -6,13 +6,27 @@
 
 struct handle handle[HANDLES];
 struct link links[LINKS];
-void *link_word[LINKS];
 bool reached[HANDLES], kept[HANDLES], limited;
 int disabled;
 
 bool is_scanned(enum how how)
 {
-    return how != ATOMIC && how != ATOMIC_UNCOLLECTABLE && how != ATOMIC_OFF_PAGE && how != STRING;
+    return how != ATOMIC && how != ATOMIC_UNCOLLECTABLE && how != ATOMIC_OFF_PAGE && how != STRING && how != DEBUG_ATOMIC;
+}
+
+bool is_uncollectable(enum how how)
+{
+    return how == UNCOLLECTABLE || how == ATOMIC_UNCOLLECTABLE || how == DEBUG_UNCOLLECTABLE;
+}
+
+bool is_debug(enum how how)
+{
+    return how == DEBUG_PLAIN || how == DEBUG_ATOMIC || how == DEBUG_UNCOLLECTABLE;
+}
+
+bool is_disclaimed(enum how how)
+{
+    return how == DISCLAIMED || how == FINALIZED;
 }
 
 /* The first word of gcj's objects leads to their type. */
@@ -61,7 +75,7 @@ static void close_over(bool set[HANDLES])
 
 static bool is_root(const struct handle *h)
 {
-    return h->places != 0 || h->how == UNCOLLECTABLE || h->how == ATOMIC_UNCOLLECTABLE || (h->toggled && h->strong);
+    return h->places != 0 || is_uncollectable(h->how) || (h->toggled && h->strong);
 }
 
 void model_reach(void)
@@ -77,7 +91,7 @@ void model_reach(void)
     close_over(reached);
     memcpy(kept, reached, sizeof kept);
     for (int h = 0; h < HANDLES; h++)
-        if (handle[h].order != UNREGISTERED || handle[h].blamed)
+        if (handle[h].order != UNREGISTERED || handle[h].blamed || (handle[h].how == FINALIZED && handle[h].hidden != 0))
             reach(kept, h);
     close_over(kept);
 }
@@ -101,6 +115,14 @@ int handle_at(const void *address)
 {
     for (int h = 0; h < HANDLES; h++)
         if (handle[h].hidden == ~(uintptr_t)address)
+            return h;
+    return NONE;
+}
+
+int handle_of_base(const void *base)
+{
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].hidden != 0 && base_of(h) == base)
             return h;
     return NONE;
 }
@@ -130,7 +152,20 @@ void forget(int h)
             if (handle[i].hidden != 0 && handle[i].edge[e] == h)
                 handle[i].edge[e] = STALE;
     links_lose_target(h);
+    links_lose_holder(h);
     handle[h] = (struct handle){ .hidden = 0 };
+}
+
+/* What lay there is gone, though nobody has looked yet. */
+void forget_before(const void *base)
+{
+    int h = handle_of_base(base);
+
+    if (h == NONE)
+        return;
+    model_reach();
+    fuzz_expect(!kept[h], "a new object is object %d, which is alive", h);
+    forget(h);
 }
 
 size_t used_bytes(void)

@@ -26,7 +26,7 @@ enum { HANDLES = 256, EDGES = 4, LINKS = 32, HELPERS = 2, NONE = -1, STALE = -2 
 /* How an object was made. */
 enum how {
     PLAIN, ATOMIC, UNCOLLECTABLE, ATOMIC_UNCOLLECTABLE, OFF_PAGE, ATOMIC_OFF_PAGE, ALIGNED, STRING, MANY, TYPED, TYPED_ARRAY,
-    GCJ, PROCEDURE, KIND, DISCLAIMED, HOWS
+    GCJ, PROCEDURE, KIND, DISCLAIMED, FINALIZED, DEBUG_PLAIN, DEBUG_ATOMIC, DEBUG_UNCOLLECTABLE, HOWS
 };
 
 /* Where a root to it is: bits of handle.places. */
@@ -37,6 +37,7 @@ enum order { UNREGISTERED, ORDERED, IGNORE_SELF, NO_ORDER, UNREACHABLE };
 struct handle {
     uintptr_t hidden;                   /* the address, inverted; 0: no object */
     size_t size;                        /* that was asked for */
+    size_t offset;                      /* of what the program has in the collector's object */
     uint64_t seal;                      /* what the contents are made of */
     enum how how;
     int edge[EDGES];                    /* the handle that the word leads to; NONE; STALE: to what is gone, as only words may
@@ -45,8 +46,10 @@ struct handle {
     enum order order;                   /* of its finalizer */
     int data;                           /* the handle that is its finalizer's data */
     bool revives;                       /* the finalizer makes it reachable */
+    bool queued;                        /* perhaps: another finalizer has made it reachable meanwhile */
     bool toggled, strong;
     bool resized;                       /* more words than its type says may be followed */
+    int link;                           /* that lies in the object, NONE */
     bool stays_once;                    /* the disclaim procedure says so, the first time */
     bool blamed;                        /* a word of a stack keeps it, though the model says that nothing does */
 };
@@ -54,12 +57,12 @@ struct handle {
 struct link {
     int target;                         /* NONE: it was freed */
     bool registered, is_long;
+    int in;                             /* the handle in whose object the word lies; NONE: in static data */
     uintptr_t hidden;                   /* what its word holds until it is cleared */
 };
 
 extern struct handle handle[HANDLES];
 extern struct link links[LINKS];
-extern void *link_word[LINKS];          /* roots, but inverted addresses keep nothing */
 extern bool reached[HANDLES];           /* by roots, as model_reach has found */
 extern bool kept[HANDLES];              /* or by what waits for its finalizer, or is blamed */
 extern bool limited;                    /* there may be no memory */
@@ -70,19 +73,30 @@ static inline uintptr_t *address_of(int h)
     return (uintptr_t *)~handle[h].hidden;
 }
 
+/* As the collector has it. */
+static inline void *base_of(int h)
+{
+    return (char *)address_of(h) - handle[h].offset;
+}
+
 /* ---- model.c ---- */
 
 bool is_scanned(enum how how);
 int first_word(enum how how);           /* of the edges */
 bool has_edges(int h);                  /* is there room for them? */
+bool is_uncollectable(enum how how);
+bool is_debug(enum how how);
+bool is_disclaimed(enum how how);       /* a procedure is called when it is dead */
 bool follows(int h, int edge);          /* does a mark follow that edge? */
 
 void model_reach(void);
 bool waits_for_others(int h);           /* one that is finalized in an order leads to it */
-int handle_at(const void *address);     /* NONE: no object begins there */
+int handle_at(const void *address);     /* NONE: no object begins there for the program */
+int handle_of_base(const void *base);
 int used_handle(unsigned from);         /* the next one that roots reach, NONE: there is none */
 int free_handle(unsigned from);
 void forget(int h);                     /* its object is gone */
+void forget_before(const void *base);   /* there is another object now */
 size_t used_bytes(void);
 
 /* ---- contents.c ---- */
@@ -90,6 +104,7 @@ size_t used_bytes(void);
 void fill(int h, uint64_t seal);
 void check_contents(int h);
 void check_prefix(int h, size_t size);
+bool is_itself(int h);                  /* of one that may be gone */
 void set_edge(int h, int edge, int target);
 void check_reached(void);
 
@@ -103,6 +118,7 @@ void op_resize(struct fuzz_input *in);
 void op_edge(struct fuzz_input *in);
 void op_fill(struct fuzz_input *in);
 void op_query(struct fuzz_input *in);
+void check_address(int h, size_t at);
 void op_garbage(struct fuzz_input *in);
 void release_object(int h);             /* GC_free */
 
@@ -115,6 +131,8 @@ void clear_places(int h);
 void op_root(struct fuzz_input *in);
 void op_unroot(struct fuzz_input *in);
 void op_added(struct fuzz_input *in);
+void op_hook(struct fuzz_input *in);
+void set_hook(bool allocates);
 void after_fork(void);
 
 /* ---- dying.c ---- */
@@ -126,8 +144,12 @@ void op_unlink(struct fuzz_input *in);
 void op_toggle(struct fuzz_input *in);
 void op_settings(struct fuzz_input *in);
 int GC_CALLBACK disclaim(void *object);
+void GC_CALLBACK finalize_dead(void *object, void *data);
 void check_links(void);                 /* after enough collections */
 void unlink_all(void);
+void unlink_in(int h);                  /* the link in the object */
+void links_lose_holder(int h);          /* its object, with the link in it, is gone */
+void op_finalize_all(struct fuzz_input *in);
 void lose_registrations(int h);         /* it was freed */
 void links_lose_target(int h);
 void forget_data(int h);                /* of its finalizer */
@@ -141,6 +163,7 @@ void op_check(struct fuzz_input *in);
 void op_disable(struct fuzz_input *in);
 void op_limit(struct fuzz_input *in);
 void op_fork(struct fuzz_input *in);
+void op_snapshot(struct fuzz_input *in);
 void check_all(void);
 void end_input(void);                   /* lets go of everything; what is live is what was at the beginning */
 void note_beginning(void);
@@ -153,5 +176,12 @@ void prepare_turns(void);
 void on_thread(unsigned number, void (*fn)(struct fuzz_input *in), struct fuzz_input *in);
 void **helper_roots(void);              /* HANDLES words on the stack of a helper */
 void no_helpers_here(void);             /* in the child of a fork */
+void op_block(struct fuzz_input *in);
+void op_thread(struct fuzz_input *in);
+void op_lock(struct fuzz_input *in);
+
+/* fuzz_sequences.c: the next call of the input, on the thread that it names, or on this one. */
+void one_call(struct fuzz_input *in);
+void call_here(struct fuzz_input *in);
 
 #endif

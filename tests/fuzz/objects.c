@@ -12,6 +12,7 @@ static struct type { void *unused; GC_word descriptor; } by_bitmap = { NULL, (GC
 static GC_descr descriptor;
 static int plain_kind, disclaim_kind;
 static int warnings;
+static const struct GC_finalizer_closure closure = { finalize_dead, NULL };
 
 /* ---- kinds ---- */
 
@@ -46,6 +47,7 @@ void prepare_kinds(void)
     plain_kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
     disclaim_kind = (int)GC_new_kind(GC_new_free_list(), 0, 1, 1);
     GC_register_disclaim_proc(disclaim_kind, disclaim, 0);
+    GC_init_finalized_malloc();
 }
 
 /* ---- sizes ---- */
@@ -117,6 +119,10 @@ static void *allocate(enum how how, size_t size, unsigned code)
     case PROCEDURE: return GC_gcj_malloc(size, &by_procedure);
     case KIND: return code % 2 != 0 ? GC_generic_malloc(size, plain_kind) : GC_malloc_kind(size, plain_kind);
     case DISCLAIMED: return GC_malloc_kind(size, disclaim_kind);
+    case FINALIZED: return GC_finalized_malloc(size, &closure);
+    case DEBUG_PLAIN: return GC_debug_malloc(size, __FILE__, __LINE__);
+    case DEBUG_ATOMIC: return GC_debug_malloc_atomic(size, __FILE__, __LINE__);
+    case DEBUG_UNCOLLECTABLE: return GC_debug_malloc_uncollectable(size, __FILE__, __LINE__);
     default: return GC_malloc(size);
     }
 }
@@ -124,7 +130,7 @@ static void *allocate(enum how how, size_t size, unsigned code)
 /* What the kind needs at least. */
 static size_t size_for(enum how how, size_t size)
 {
-    bool needs_edges = first_word(how) != 0 || how == TYPED || how == TYPED_ARRAY || how == DISCLAIMED;
+    bool needs_edges = first_word(how) != 0 || how == TYPED || how == TYPED_ARRAY || is_disclaimed(how);
     size_t words = needs_edges ? (size_t)first_word(how) + EDGES : 0;
 
     if (how == TYPED_ARRAY)
@@ -134,12 +140,21 @@ static size_t size_for(enum how how, size_t size)
     return size == 0 && how == STRING ? 1 : size;
 }
 
+static size_t offset_of(enum how how)
+{
+    return is_debug(how) ? GC_get_debug_header_size() : how == FINALIZED ? sizeof(void *) : 0;
+}
+
 /* Nothing of an object that is alive may lie there. */
 static void check_new(const char *p, size_t size, enum how how)
 {
-    fuzz_expect(((uintptr_t)p & 15) == 0, "%p is no address of an object", (const void *)p);
-    fuzz_expect(GC_base((void *)(uintptr_t)p) == p && GC_size(p) >= size, "%p: asked for %zu bytes, got %zu", (const void *)p,
-                size, GC_size(p));
+    const char *base = p - offset_of(how);
+
+    fuzz_expect(((uintptr_t)base & 15) == 0, "%p is no address of an object", (const void *)p);
+    fuzz_expect(GC_base((void *)(uintptr_t)p) == base && GC_size(base) >= size + offset_of(how),
+                "%p: asked for %zu bytes, got %zu", (const void *)p, size, GC_size(base));
+    fuzz_expect(!is_debug(how) || GC_size(p) == size, "%p, with guards: asked for %zu bytes, got %zu", (const void *)p, size,
+                GC_size(p));
     model_reach();
     for (int h = 0; h < HANDLES; h++) {
         const char *other = (const char *)address_of(h);
@@ -154,23 +169,14 @@ static void check_new(const char *p, size_t size, enum how how)
     }
 }
 
-/* What lay at a new object's address is gone, though nobody has looked yet. */
-static void forget_before(const void *p)
-{
-    int h = handle_at(p);
-
-    if (h != NONE)
-        forget(h);
-}
-
 static void adopt(int h, void *p, size_t size, enum how how)
 {
-    handle[h] = (struct handle){ .hidden = ~(uintptr_t)p, .size = size, .how = how, .edge = { NONE, NONE, NONE, NONE },
-                                 .data = NONE };
+    handle[h] = (struct handle){ .hidden = ~(uintptr_t)p, .size = size, .offset = offset_of(how), .how = how,
+                                 .edge = { NONE, NONE, NONE, NONE }, .data = NONE, .link = NONE };
     if (has_edges(h) && !is_scanned(how))
         memset(p, 0, EDGES * sizeof(uintptr_t));
     fill(h, (uintptr_t)h * UINT64_C(0x9e3779b97f4a7c15) + size);
-    GC_end_stubborn_change(p);
+    GC_end_stubborn_change(base_of(h));
 }
 
 void op_allocate(struct fuzz_input *in)
@@ -197,9 +203,9 @@ void op_allocate(struct fuzz_input *in)
     }
     fuzz_expect(size <= PTRDIFF_MAX / 2, "an object of %zu bytes", size);
     check_new(p, size, how);
-    forget_before(p);
+    forget_before((char *)p - offset_of(how));
     adopt(h, p, size, how);
-    if (how != UNCOLLECTABLE && how != ATOMIC_UNCOLLECTABLE)
+    if (!is_uncollectable(how))
         set_place(h, IN_STATIC, 0);
 }
 
@@ -213,11 +219,7 @@ void op_garbage(struct fuzz_input *in)
 
         fuzz_expect(p != NULL || limited, "no object of %zu bytes", size);
         if (p != NULL) {
-            model_reach();
-            int h = handle_at(p);
-            fuzz_expect(h == NONE || !kept[h], "garbage is object %d, which is alive", h);
-            if (h != NONE)
-                forget(h);
+            forget_before(p);
             *p = p;
         }
     }
@@ -249,12 +251,19 @@ void release_object(int h)
 {
     void *p = address_of(h);
 
+    bool debug = is_debug(handle[h].how);
+
     check_contents(h);
     clear_edges_to(h);
+    unlink_in(h);
     lose_registrations(h);
+    void *base = base_of(h);
     forget(h);
     warnings = 0;
-    GC_free(p);
+    if (debug)
+        GC_debug_free(p);
+    else
+        GC_free(base);
     fuzz_expect(warnings == 0, "GC_free of object %d: %d warnings", h, warnings);
 }
 
@@ -273,9 +282,9 @@ void op_free_wrongly(struct fuzz_input *in)
     unsigned how = fuzz_below(in, 5);
     int local = 0;
 
-    if (h == NONE || (how == 4 && is_data(h)))
+    if (h == NONE || is_debug(handle[h].how) || (how == 4 && is_data(h)))
         return;
-    char *p = (char *)address_of(h);
+    char *p = base_of(h);
     unsigned inside = handle[h].size < 256 ? (unsigned)handle[h].size : 256;
     warnings = 0;
     switch (how) {
@@ -294,8 +303,7 @@ void op_free_wrongly(struct fuzz_input *in)
 
 static bool can_be_resized(int h)
 {
-    return handle[h].how != GCJ && handle[h].how != PROCEDURE && handle[h].how != STRING && handle[h].how != TYPED_ARRAY &&
-           handle[h].how != DISCLAIMED;
+    return handle[h].how != STRING && handle[h].how != FINALIZED;
 }
 
 /* Words that no mark has followed may be pointers then. */
@@ -314,7 +322,7 @@ static void resized(int h, void *p, size_t size)
         lose_registrations(h);
         links_lose_target(h);
         fuzz_expect(handle_at(p) == NONE || !kept[handle_at(p)], "GC_realloc gives an object that is alive");
-        forget_before(p);
+        forget_before((char *)p - handle[h].offset);
     }
     fuzz_expect(GC_size(p) >= size, "GC_realloc to %zu bytes: it has %zu", size, GC_size(p));
     if (is_scanned(handle[h].how) && size > old)
@@ -332,7 +340,7 @@ void op_resize(struct fuzz_input *in)
 
     if (h == NONE || !can_be_resized(h) || used_bytes() > (size_t)64 << 20)
         return;
-    smaller = EDGES * sizeof(uintptr_t);
+    smaller = (EDGES + 2) * sizeof(uintptr_t);
     if (has_edges(h) && size < smaller)
         size = smaller;
     if (size == 0)
@@ -344,9 +352,10 @@ void op_resize(struct fuzz_input *in)
     check_contents(h);
     clear_unfollowed(h);
     clear_edges_to(h);
-    if (handle[h].places == 0 && handle[h].how != UNCOLLECTABLE && handle[h].how != ATOMIC_UNCOLLECTABLE)
+    unlink_in(h);
+    if (handle[h].places == 0 && !is_uncollectable(handle[h].how))
         set_place(h, IN_STATIC, 0);
-    p = GC_realloc(address_of(h), size);
+    p = is_debug(handle[h].how) ? GC_debug_realloc(address_of(h), size, __FILE__, __LINE__) : GC_realloc(address_of(h), size);
     if (p == NULL) {
         fuzz_expect(limited || size > PTRDIFF_MAX / 2, "GC_realloc to %zu bytes: NULL", size);
         check_contents(h);
@@ -384,6 +393,29 @@ void op_fill(struct fuzz_input *in)
     fill(h, handle[h].seal * 3 + fuzz_byte(in));
 }
 
+/* Also for who has the allocation lock. */
+void check_address(int h, size_t at)
+{
+    char *p = (char *)address_of(h);
+
+    fuzz_expect(GC_base(p + at) == base_of(h), "GC_base of %zu bytes behind object %d", at, h);
+    fuzz_expect(GC_size(base_of(h)) >= handle[h].size + handle[h].offset, "object %d of %zu bytes has %zu", h, handle[h].size,
+                GC_size(base_of(h)));
+    fuzz_expect(GC_is_heap_ptr(p + at), "object %d is not in the heap", h);
+}
+
+/* What a root leads to has a way from one. */
+static void check_way(int h)
+{
+    SGC_held_t held;
+
+    if ((handle[h].places & IN_STATIC) == 0 || handle[h].seal % 4 != 0)
+        return;
+    held = SGC_find_way(address_of(h), NULL, NULL);
+    fuzz_expect(held != SGC_HELD_NOT_HEAP && held != SGC_HELD_NO_OBJECT && held != SGC_HELD_BY_NOTHING,
+                "object %d is held by static data, and SGC_find_way says %d", h, (int)held);
+}
+
 void op_query(struct fuzz_input *in)
 {
     int h = used_handle(fuzz_byte(in));
@@ -395,10 +427,9 @@ void op_query(struct fuzz_input *in)
     char *p = (char *)address_of(h);
     size_t at = handle[h].size != 0 ? offset % handle[h].size : 0;
 
-    fuzz_expect(GC_base(p + at) == p, "GC_base of %zu bytes behind object %d", at, h);
-    fuzz_expect(GC_size(p) >= handle[h].size, "object %d of %zu bytes has %zu", h, handle[h].size, GC_size(p));
-    fuzz_expect(GC_is_heap_ptr(p + at), "object %d is not in the heap", h);
-    fuzz_expect(GC_get_kind_and_size(p, &psize) >= 0 && psize >= handle[h].size, "object %d: %zu bytes", h, psize);
+    check_address(h, at);
+    fuzz_expect(GC_get_kind_and_size(base_of(h), &psize) >= 0 && psize >= handle[h].size, "object %d: %zu bytes", h, psize);
     fuzz_expect(GC_same_obj(p, p + at) == p, "GC_same_obj of object %d", h);
     check_contents(h);
+    check_way(h);
 }

@@ -8,8 +8,39 @@ static void *volatile in_static[HANDLES];     /* volatile, since nobody reads it
 static void **in_added, **pushing;      /* mapped; the second is no root by itself */
 static uintptr_t pushed[HANDLES];       /* inverted */
 
+static bool hook_allocates;
+static void **from_hook;                /* a list of what the hook has allocated */
+
+/* As Crystal's run-time system does. */
+static void allocate_in_hook(void)
+{
+    void **p = GC_malloc(40);
+
+    if (p == NULL)
+        return;
+    fuzz_expect(p[0] == NULL && p[1] == NULL, "an object of the hook is not zero");
+    forget_before(p);
+    p[0] = from_hook;
+    from_hook = p;
+}
+
+void set_hook(bool allocates)
+{
+    hook_allocates = allocates;
+    for (void **p = from_hook; p != NULL; p = *p)
+        fuzz_expect(GC_base(p) == p, "an object of the hook is gone");
+    from_hook = NULL;
+}
+
+void op_hook(struct fuzz_input *in)
+{
+    set_hook(fuzz_byte(in) % 2 != 0);
+}
+
 static void GC_CALLBACK push_roots(void)
 {
+    if (hook_allocates)
+        allocate_in_hook();
     for (int h = 0; h < HANDLES; h++)
         pushing[h] = pushed[h] == 0 ? NULL : (void *)~pushed[h];
     GC_push_all_eager(pushing, pushing + HANDLES);
