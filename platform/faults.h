@@ -39,7 +39,7 @@ enum sgc_fault {
     SGC_FAULT_SIZE_SHORT,       /* a small object that is resized in place may be a byte too short */
     SGC_FAULT_FINALIZED_TWICE,  /* one of 8 finalizers is called twice */
     SGC_FAULT_MARK_LOST,        /* of one of 16 pages that are swept the first marks are lost */
-    SGC_FAULT_GIVEN_TWICE,      /* the first slot of one of 8 claimed runs is handed out twice */
+    SGC_FAULT_GIVEN_TWICE,      /* the first slot of a claimed run is handed out twice */
 };
 
 #ifdef SGC_ASSERTIONS

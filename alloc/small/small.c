@@ -263,11 +263,10 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_section_enter(&cache->section);
     object = next_ready(bin, kind);
-    if (object == NULL && claim(cache, bin, kind, cls)) {
+    if (object == NULL && claim(cache, bin, kind, cls))
         object = sgc_bin_bump(bin);
-        if (sgc_fault_turn(SGC_FAULT_GIVEN_TWICE, 8))
-            bin->cur = object;
-    }
+    if (sgc_fault(SGC_FAULT_GIVEN_TWICE) && object != NULL && object == bin->cur - bin->size)
+        bin->cur = object;
     sgc_section_leave(&cache->section);
     back_claimed(cache);
     return object;

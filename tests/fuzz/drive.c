@@ -6,6 +6,7 @@
  *     fuzz_NAME --seconds N [--seed S]    the same for as long
  *     fuzz_NAME --batch B --seed S        the inputs of one process, once more
  *     fuzz_NAME --fault NAME              looks for a planted fault only
+ *     fuzz_NAME --libfuzzer ARGUMENTS...  libFuzzer, where it is linked in
  *     fuzz_NAME FILE-OR-HEX...            these inputs one after the other, in this process, for a debugger
  *
  * Inputs run in a child, a batch of them each, and lie in memory that both share; so what ends the child is known whatever it
@@ -330,11 +331,24 @@ static void run_named(const char *name)
     tap_ok(true, "%.60s: nothing is found", name);
 }
 
+/* In clang's libFuzzer without main. */
+typedef int fuzz_entry(const uint8_t *data, size_t size);
+__attribute__((weak)) int LLVMFuzzerRunDriver(int *argc, char ***argv, fuzz_entry *entry);
+
+static int run_libfuzzer(int argc, char **argv)
+{
+    if (LLVMFuzzerRunDriver == NULL)
+        tap_bail("--libfuzzer: it is not linked in; see tests/fuzz/long.sh");
+    return LLVMFuzzerRunDriver(&argc, &argv, LLVMFuzzerTestOneInput);
+}
+
 int main(int argc, char **argv)
 {
     unsigned seconds = SECONDS;
     int i = 1;
 
+    if (argc > 1 && strcmp(argv[1], "--libfuzzer") == 0)
+        return run_libfuzzer(argc - 1, argv + 1);
     prepare();
     fuzz_read_seeds();
     for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {

@@ -302,7 +302,7 @@ void unlink_all(void)
 static bool check_link(int i, bool blamed)
 {
     struct link *l = &links[i];
-    bool lives = l->target != NONE && (l->is_long ? kept[l->target] : reached[l->target]);
+    bool lives = l->target != NONE && (l->is_long ? kept[l->target] : reached[l->target] || held_by_dead(l->target));
 
     if (!lives) {
         fuzz_expect(*word_of(i) == NULL || blamed, "%s link %d is not cleared, and its object is gone", l->is_long ? "long" : "short",

@@ -96,17 +96,38 @@ void model_reach(void)
     close_over(kept);
 }
 
-bool waits_for_others(int h)
+/* Is h led to by one of those of which `leads` is true?  By itself counts if `by_itself`. */
+static bool is_led_to(int h, bool (*leads)(int i), bool by_itself)
 {
     static bool set[HANDLES];
 
     memset(set, 0, sizeof set);
     for (int i = 0; i < HANDLES; i++)
-        for (int e = 0; i != h && handle[i].order != UNREGISTERED && handle[i].order != NO_ORDER && e < EDGES; e++)
-            if (follows(i, e))
+        for (int e = 0; e < EDGES; e++)
+            if (handle[i].hidden != 0 && leads(i) && (i != h || by_itself) && follows(i, e))
                 reach(set, handle[i].edge[e]);
     close_over(set);
     return set[h];
+}
+
+static bool is_in_order(int i)
+{
+    return handle[i].order != UNREGISTERED && handle[i].order != NO_ORDER;
+}
+
+static bool asks_when_dead(int i)
+{
+    return handle[i].how == FINALIZED;
+}
+
+bool waits_for_others(int h)
+{
+    return is_led_to(h, is_in_order, false) || held_by_dead(h);
+}
+
+bool held_by_dead(int h)
+{
+    return is_led_to(h, asks_when_dead, true);
 }
 
 /* ---- handles ---- */

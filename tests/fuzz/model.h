@@ -90,7 +90,8 @@ bool is_disclaimed(enum how how);       /* a procedure is called when it is dead
 bool follows(int h, int edge);          /* does a mark follow that edge? */
 
 void model_reach(void);
-bool waits_for_others(int h);           /* one that is finalized in an order leads to it */
+bool waits_for_others(int h);           /* one that is finalized in an order, or held_by_dead */
+bool held_by_dead(int h);               /* by one whose procedure is asked first, which may be the same */
 int handle_at(const void *address);     /* NONE: no object begins there for the program */
 int handle_of_base(const void *base);
 int used_handle(unsigned from);         /* the next one that roots reach, NONE: there is none */
