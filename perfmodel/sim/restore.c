@@ -13,12 +13,13 @@ static const size_t MARKER_ROOM = ((size_t)64 << 20) + ((size_t)1 << 20), ROOM =
 
 /* ---- the heap ---- */
 
+/* Of a range: its words, and for each root one more, as a word may lead to two objects. */
 static size_t root_bytes(const struct sgc_graph_range *range)
 {
     uint64_t roots = range[1].first_root - range->first_root;
 
     sgc_assert(range->first_root <= range[1].first_root);
-    return range->lo != 0 ? sgc_round_up(range->bytes, 8) : roots * 8;
+    return (range->lo != 0 ? sgc_round_up(range->bytes, 8) : 0) + roots * 8;
 }
 
 static size_t memory_wanted(const struct sgc_graph *graph, uint32_t markers)
@@ -219,7 +220,7 @@ static const char *restore_objects(const struct sgc_graph *graph, struct sgc_sim
 /* Those that a cycle looks at after the mark are left out. */
 static const char *restore_range(const struct sgc_graph *graph, const struct sgc_graph_range *range, struct sgc_sim_heap *heap)
 {
-    size_t bytes = root_bytes(range);
+    size_t bytes = root_bytes(range), count = range->lo != 0 ? sgc_round_up(range->bytes, 8) / 8 : 0, used = count;
     uintptr_t *words;
 
     sgc_assert(heap->ranges <= graph->ranges);
@@ -229,13 +230,16 @@ static const char *restore_range(const struct sgc_graph *graph, const struct sgc
     if (words == NULL)
         return "there is no memory for the roots";
     for (uint64_t r = range->first_root; r < range[1].first_root; r++) {
-        size_t at = range->lo != 0 ? graph->root[r].word : r - range->first_root;
+        size_t at = range->lo != 0 ? graph->root[r].word : used;
 
-        if (at >= bytes / sizeof *words)
+        if (range->lo != 0 && at >= count)
             return "a root lies behind its range";
+        if (at == used || words[at] != 0)
+            at = used++;
         words[at] = sgc_heap.base + graph->object[graph->root[r].target].offset;
     }
-    heap->range[heap->ranges++] = (struct sgc_sim_range){ (uintptr_t)words, (uintptr_t)words + bytes, range->thread };
+    sgc_assert(used <= bytes / sizeof *words);
+    heap->range[heap->ranges++] = (struct sgc_sim_range){ (uintptr_t)words, (uintptr_t)(words + used), range->thread };
     return NULL;
 }
 

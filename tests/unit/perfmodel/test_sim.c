@@ -132,6 +132,24 @@ static void marks_what_procedures_find(void)
     tap_ok(wrong_marks(&result) == 0 && result.objects == 17, "what procedures have found is marked, if their objects are");
 }
 
+/* With SGC_END_BYTE=roots a word between two objects is a root to both. */
+static void marks_both_ends(void)
+{
+    struct shape s = shape_objects(5, 64, 0, 4);
+    struct sgc_graph g;
+    struct sgc_sim_result result;
+
+    for (uint32_t i = 0; i < 4; i++)
+        shape_root(&s, i);
+    g = shape_graph(&s);
+    for (uint32_t i = 0; i < 4; i++)
+        g.root[i].word = i / 2;
+    tap_ok(sgc_graph_check(&g) == NULL, "words lead to two objects each");
+    restore(g, 2);
+    result = run("sgc", 2, &o2k);
+    tap_ok(wrong_marks(&result) == 0 && result.objects == 4, "and both are marked");
+}
+
 /* ---- how long it takes ---- */
 
 static bool near(double a, double b, double part)
@@ -256,7 +274,7 @@ int main(void)
     o2k = machine_of("o2k");
     e10k = machine_of("e10k");
     tap_each(marks_each_object_once, adds_up_alone, gains_where_there_is_something_to_gain, contention_costs,
-             repeats, tells_of_accesses, marks_what_procedures_find);
+             repeats, tells_of_accesses, marks_what_procedures_find, marks_both_ends);
     sgc_graph_release(&graph);
     sgc_sim_release(&heap);
     return tap_done();
