@@ -21,6 +21,7 @@ struct fuzz_subject {
     const char *name;
     size_t longest;                     /* bytes of an input */
     uint32_t batch;                     /* inputs that one process runs, one after the other */
+    bool in_place;                      /* little of an input is moved: it has a format */
     bool first_byte;                    /* is the same in all inputs of a process */
     const char *const *words;           /* what mutations put in, NULL behind the last; NULL: none */
     const char *const *faults;          /* that can be planted, likewise */

@@ -29,7 +29,7 @@ static const char *const words[] = {
     "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", NULL,
 };
 
-const struct fuzz_subject fuzz_subject = { .name = "files", .longest = 8192, .batch = 2000, .words = words };
+const struct fuzz_subject fuzz_subject = { .name = "files", .longest = 8192, .batch = 2000, .in_place = true, .words = words };
 
 /* ---- snapshots ---- */
 

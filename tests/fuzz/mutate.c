@@ -10,7 +10,7 @@
 #include "tests/lib/random.h"
 #include "tests/lib/tap.h"
 
-enum { SEEDS = 64, CHANGES = 12, STRETCH = 64 };
+enum { SEEDS = 64, CHANGES_LOG = 5, STRETCH = 64 };
 
 static struct { uint8_t *data; size_t size; char name[64]; } seeds[SEEDS];
 static unsigned seed_count;
@@ -172,7 +172,7 @@ static void change_byte(struct made *m)
 
 static void change(struct made *m)
 {
-    switch (below(m, 9)) {
+    switch (below(m, fuzz_subject.in_place ? 60 : 9)) {
     case 0: insert_random(m); break;
     case 1: insert_word(m); break;
     case 2: splice(m); break;
@@ -185,7 +185,7 @@ static void change(struct made *m)
 size_t fuzz_next_input(uint64_t *random, uint8_t *data)
 {
     struct made m = { .random = random, .data = data };
-    size_t n = below(&m, seed_count + 1), changes = 1 + below(&m, CHANGES);
+    size_t n = below(&m, seed_count + 1), changes = 1 + below(&m, (size_t)1 << below(&m, CHANGES_LOG));
 
     if (n < seed_count) {
         m.size = seeds[n].size;
