@@ -56,7 +56,8 @@ static void GC_CALLBACK finalize(void *object, void *data)
     fuzz_expect(h != NONE, "a finalizer is called for %p, where no object is", object);
     fuzz_expect(handle[h].order != UNREGISTERED, "the finalizer of object %d is called, and none is registered", h);
     model_reach();
-    fuzz_expect(!reached[h] || all_at_once || handle[h].queued, "the finalizer of object %d is called, which can be reached", h);
+    fuzz_expect(!reached[h] || all_at_once || handle[h].queued, "the finalizer of object %d is called, which can be reached",
+                h);
     fuzz_expect(data == (handle[h].data == NONE ? NULL : (void *)address_of(handle[h].data)),
                 "object %d: the finalizer's data is %p", h, data);
     check_around(h);
@@ -146,7 +147,9 @@ void lose_registrations(int h)
 /* Behind the edges of the object that it lies in. */
 static void **word_of(int i)
 {
-    return links[i].in == NONE ? &static_word[i] : (void **)address_of(links[i].in) + first_word(handle[links[i].in].how) + EDGES;
+    int in = links[i].in;
+
+    return in == NONE ? &static_word[i] : (void **)address_of(in) + first_word(handle[in].how) + EDGES;
 }
 
 static bool can_hold_link(int h)
@@ -305,8 +308,8 @@ static bool check_link(int i, bool blamed)
     bool lives = l->target != NONE && (l->is_long ? kept[l->target] : reached[l->target] || held_by_dead(l->target));
 
     if (!lives) {
-        fuzz_expect(*word_of(i) == NULL || blamed, "%s link %d is not cleared, and its object is gone", l->is_long ? "long" : "short",
-                    i);
+        fuzz_expect(*word_of(i) == NULL || blamed, "%s link %d is not cleared, and its object is gone",
+                    l->is_long ? "long" : "short", i);
         return *word_of(i) != NULL;
     }
     fuzz_expect(*word_of(i) == (void *)l->hidden || (blamed && *word_of(i) == NULL),

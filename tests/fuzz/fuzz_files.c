@@ -113,7 +113,7 @@ static void use_graph(const struct sgc_graph *g, unsigned how)
                 "more is reached than there is");
     sgc_graph_reach_release(&reach);
     sgc_snapshot_print_stats(g);
-    if (g->objects <= SMALL && g->arenas <= FEW_ARENAS && g->edges <= FEW_EDGES && g->root_bytes < 1 << 26)
+    if (g->objects <= SMALL && g->arenas <= FEW_ARENAS && g->edges <= FEW_EDGES && g->root_bytes < 1 << 22)
         simulate(g, how, &ideal);
 }
 
