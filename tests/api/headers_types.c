@@ -137,3 +137,42 @@ void *headers_inline(void *first, void *second)
     GC_CONS(result, first, second, lists);
     return GC_USR_PTR_FROM_BASE(GC_GENERIC_OR_SPECIAL_MALLOC(sizeof(result), GC_I_NORMAL)) == first ? second : result;
 }
+
+#if !defined(API_PEER) || SGC_BDWGC == 803
+/* The macros and callback types of bdwgc 8.3. */
+static void got_memory(void *space, size_t bytes) { (void)space; (void)bytes; }
+static void in_section(void *start, void *end, GC_heap_section_type type, void *data)
+{
+    (void)start, (void)end, (void)type, (void)data;
+}
+static void in_block(struct GC_hblk_s *block, void *data) { (void)block; (void)data; }
+static void in_free_block(struct GC_hblk_s *block, int index, void *data) { (void)block; (void)index; (void)data; }
+static void pushed(void **bottom, void **top, void *data, unsigned hint) { (void)bottom; (void)top; (void)data; (void)hint; }
+static void failed(void *p) { (void)p; }
+static void differ(void *p, void *q) { (void)p; (void)q; }
+
+void *headers_of_bdwgc_83(void **link, const void *object, const struct GC_stack_base *base);
+void *headers_of_bdwgc_83(void **link, const void *object, const struct GC_stack_base *base)
+{
+    struct node *node = GC_NEW_ARRAY(struct node, 3), *other = GC_NEW_ATOMIC_ARRAY(struct node, 3);
+    int *number = GC_NEW_UNCOLLECTABLE_ARRAY(int, 3);
+    GC_hidden_pointer hidden = GC_HIDE_NZ_POINTER(node);
+
+    GC_set_on_os_get_mem(got_memory);
+    GC_foreach_heap_section_inner(in_section, NULL);
+    GC_apply_to_all_blocks(in_block, NULL);
+    GC_iterate_free_hblks(in_free_block, NULL);
+    GC_custom_push_regs_and_stack(pushed, NULL, base, NULL);
+    GC_set_is_visible_print_proc(failed);
+    GC_set_is_valid_displacement_print_proc(failed);
+    GC_set_same_obj_print_proc(differ);
+    number = (int *)GC_REALLOCF(number, GC_ADDR_LT(node, other) ? 10 : 20);
+    GC_FREEZERO(number, 4);
+    GC_FREEZEROALL(GC_GENERIC_MALLOC(10, GC_I_NORMAL));
+    GC_noop1_ptr(other);
+    if (GC_TOGGLEREF_ADD(node, 1) != GC_SUCCESS || GC_GENERAL_REGISTER_DISAPPEARING_LINK_SAFE(link, object) == GC_DUPLICATE ||
+        GC_REGISTER_LONG_LINK_SAFE(link, object) == GC_DUPLICATE || GC_base_C(object) == object)
+        GC_abort_on_oom();
+    return GC_call_with_reader_lock(call, GC_REVEAL_NZ_POINTER(hidden), 0);
+}
+#endif
