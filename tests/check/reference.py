@@ -3,10 +3,9 @@
 
     reference.py man INCLUDE FOLDER       the manual pages
     reference.py html INCLUDE FOLDER      what doxygen has made
-    reference.py names INCLUDE            the functions and variables that the headers declare
 
-Prints what is wrong, a line each: a function without a comment or without a page, a page whose text is not the comment, a page for
-nothing.
+Prints what is wrong, a line each: a function without a comment or without a page, a page whose text is not the comment, a page
+for nothing.
 """
 import html.parser
 import os
@@ -168,12 +167,9 @@ def check_html(include, folder):
 
 
 def main():
-    what, include, *rest = sys.argv[1:]
-    if what == "names":
-        print("\n".join(sorted(declared(include))))
-    else:
-        for problem in {"man": check_man, "html": check_html}[what](include, *rest):
-            print(problem)
+    what, include, folder = sys.argv[1:]
+    for problem in {"man": check_man, "html": check_html}[what](include, folder):
+        print(problem)
 
 
 if __name__ == "__main__":
