@@ -303,21 +303,27 @@ void note_beginning(void)
     live_at_first = live_bytes();
 }
 
-/* What finalizers wait for is let go, too. */
-TEST_NOINLINE static void let_go(void)
+/* No object is a finalizer's data any more, or leads to another; those that cannot be reached have waited for that. */
+static void clear_all(void)
 {
+    for (int h = 0; h < HANDLES; h++) {
+        model_reach();                  /* anew: each call may collect */
+        if (reached[h])
+            forget_data(h);
+    }
     model_reach();
     for (int h = 0; h < HANDLES; h++)
         for (int e = 0; kept[h] && has_edges(h) && e < EDGES; e++)
             set_edge(h, e, NONE);
-    for (int h = 0; h < HANDLES; h++)
-        if (kept[h]) {
-            handle[h].toggled = false;
-            forget_data(h);
-        }
+}
+
+TEST_NOINLINE static void let_go(void)
+{
+    clear_all();
     for (int h = 0; h < HANDLES; h++) {
+        handle[h].toggled = false;
         clear_places(h);
-        if (is_uncollectable(handle[h].how))
+        if (is_uncollectable(handle[h].how) && !is_data(h))
             release_object(h);
     }
 }
@@ -333,6 +339,8 @@ void end_input(void)
     check_all();                        /* what is queued has been finalized then */
     unlink_all();
     let_go();
+    check_all();
+    let_go();                           /* what was a finalizer's data */
     check_all();
     collect_all();
     for (int h = 0; h < HANDLES; h++)

@@ -35,15 +35,19 @@ const struct fuzz_subject fuzz_subject = {
 
 /* ---- the start ---- */
 
-enum { CONCURRENT = 1, TORTURED = 2, BY_HAND = 4, STARTS_ONLY = 8, TWO_MARKERS = 16, VERIFIED = 32 };
+enum { CONCURRENT = 1, TORTURED = 2, BY_HAND = 4, STARTS_ONLY = 8, TWO_MARKERS = 16, VERIFIED = 32, EAGER = 64, BY_PS = 128 };
 
 static void choose(unsigned how)
 {
     if ((how & CONCURRENT) != 0) {
         setenv("SGC_MODE", "concurrent", 1);
         setenv("GC_PAUSE_TIME_TARGET", "0", 1);
-        setenv("SGC_DIRTY", (how & BY_HAND) != 0 ? "software" : "auto", 1);
+        setenv("SGC_DIRTY", (how & BY_HAND) != 0 ? "software" : (how & BY_PS) != 0 ? "mprotect" : "auto", 1);
     }
+    if ((how & EAGER) != 0)
+        setenv("SGC_BACKGROUND_THREAD", "eager", 1);
+    if ((how & BY_PS) != 0)
+        setenv("SGC_PAGE_POLICY", "ps", 1);
     if ((how & TORTURED) != 0)
         setenv("SGC_TORTURE", "61", 1);
     if ((how & STARTS_ONLY) != 0)

@@ -121,6 +121,7 @@ void op_fill(struct fuzz_input *in);
 void op_query(struct fuzz_input *in);
 void check_address(int h, size_t at);
 void op_garbage(struct fuzz_input *in);
+bool is_data(int h);                    /* of a finalizer */
 void release_object(int h);             /* GC_free */
 
 /* ---- roots.c ---- */

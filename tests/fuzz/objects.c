@@ -239,7 +239,7 @@ static void clear_edges_to(int h)
                 handle[i].edge[e] = STALE;
 }
 
-static bool is_data(int h)
+bool is_data(int h)
 {
     for (int i = 0; i < HANDLES; i++)
         if (handle[i].order != UNREGISTERED && handle[i].data == h)
