@@ -18,9 +18,9 @@
 #include "gc/snapshot/snapshot.h"
 #include "platform/faults.h"
 #include "platform/report.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/entries.h"
 
-enum { ENTRIES = 12, ENTRY_BYTES = SGC_OPTION_TEXT_BYTES + 80 };
+enum { ENTRIES = 12 };
 
 static char entry[ENTRIES][ENTRY_BYTES];
 static int entries, messages, nowhere = -1;
@@ -42,117 +42,6 @@ static void plant(unsigned fault)
 const struct fuzz_subject fuzz_subject = {
     .name = "options", .longest = 2048, .batch = 20000, .words = words, .faults = faults, .plant = plant,
 };
-
-/* ---- entries ---- */
-
-static const struct sgc_option_row *row_of(struct fuzz_input *in)
-{
-    return &sgc_option_table[fuzz_byte(in) % SGC_OPTIONS];
-}
-
-static void add_char(char *text, unsigned c)
-{
-    size_t length = strlen(text);
-
-    if (c != 0 && length + 1 < ENTRY_BYTES) {
-        text[length] = (char)c;
-        text[length + 1] = '\0';
-    }
-}
-
-static void add_text(char *text, const char *more)
-{
-    snprintf(text + strlen(text), ENTRY_BYTES - strlen(text), "%s", more);
-}
-
-/* Up to a zero. */
-static void add_bytes(char *text, struct fuzz_input *in)
-{
-    unsigned c;
-
-    while (fuzz_more(in) && (c = fuzz_byte(in)) != 0)
-        add_char(text, c);
-}
-
-static void damage(char *name, struct fuzz_input *in)
-{
-    size_t length = strlen(name), at = fuzz_below(in, (unsigned)length);
-    unsigned how = fuzz_byte(in);
-    char c = (char)('A' + fuzz_below(in, 27));      /* 'A' to '[' */
-
-    if (how % 3 == 0) {
-        memmove(name + at, name + at + 1, length - at);
-    } else if (how % 3 == 1) {
-        memmove(name + at + 1, name + at, length - at + 1);
-        name[at] = c;
-    } else {
-        name[at] = c;
-    }
-}
-
-static void add_near(char *text, const struct sgc_option_row *row, struct fuzz_input *in)
-{
-    int64_t special = row->special == SGC_NONE ? row->initial : row->special;
-    const int64_t values[] = { row->min, row->max, special, 0, INT64_MAX, INT32_MAX };
-    static const char *const suffixes[] = { "", "", "", "k", "m", "g", "t", "K", "kk", ".0", ".999999999", " " };
-    int64_t value = values[fuzz_below(in, 6)], difference = (int64_t)fuzz_below(in, 5) - 2;
-    char number[32];
-
-    if (row->type == SGC_OPTION_RATIO)
-        value /= SGC_RATIO_ONE;
-    if (__builtin_add_overflow(value, difference, &value))
-        value = INT64_MIN;
-    snprintf(number, sizeof number, "%lld", (long long)value);
-    add_text(text, number);
-    add_text(text, suffixes[fuzz_below(in, 12)]);
-}
-
-static void add_word(char *text, const struct sgc_option_row *row, struct fuzz_input *in)
-{
-    const char *from = row->words != NULL ? row->words : "0|1|off|on|no|yes|false|true|auto|none";
-    char copy[200], *save = NULL, *word;
-    unsigned skip = fuzz_below(in, 12);
-
-    snprintf(copy, sizeof copy, "%s", from);
-    word = strtok_r(copy, "|", &save);
-    for (char *next = word; skip > 0 && (next = strtok_r(NULL, "|", &save)) != NULL; skip--)
-        word = next;
-    add_text(text, word);
-}
-
-/* A text about as long as may be. */
-static void add_long(char *text, const struct sgc_option_row *row, struct fuzz_input *in)
-{
-    int64_t length = (row->type == SGC_OPTION_TEXT ? row->max : 64) + (int64_t)fuzz_below(in, 5) - 2;
-    unsigned c = fuzz_byte(in);
-
-    for (int64_t i = 0; i < length; i++)
-        add_char(text, c);
-}
-
-static void make_entry(struct fuzz_input *in)
-{
-    char *text = entry[entries++];
-    unsigned op = fuzz_below(in, 8);
-
-    text[0] = '\0';
-    if (op == 0) {
-        add_bytes(text, in);
-        return;
-    }
-    const struct sgc_option_row *row = row_of(in);
-
-    add_text(text, op == 6 ? sgc_unsupported_table[fuzz_below(in, (unsigned)sgc_unsupported_count)].name : row->name);
-    if (op == 1)
-        damage(text, in);
-    add_text(text, "=");
-    switch (op) {
-    case 2: case 3: add_near(text, row, in); break;
-    case 4: add_word(text, row, in); break;
-    case 5: add_long(text, row, in); break;
-    default: add_bytes(text, in); break;
-    }
-}
 
 /* ---- the model: which texts are values, and what they mean ---- */
 
@@ -352,7 +241,7 @@ static bool is_foreign(const char *name)
 
 static void misspell(struct fuzz_input in)
 {
-    const struct sgc_option_row *row = row_of(&in);
+    const struct sgc_option_row *row = entry_row(&in);
     char name[ENTRY_BYTES], text[ENTRY_BYTES + 8];
     char *const environment[] = { text, NULL };
 
@@ -439,7 +328,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     entries = 0;
     misspell(in);
     while (fuzz_more(&in) && entries < ENTRIES)
-        make_entry(&in);
+        make_entry(entry[entries++], &in);
     for (int i = 0; i < entries; i++) {
         read_alone(entry[i]);
         parse_snapshot(strchrnul(entry[i], '=')[0] != '\0' ? strchr(entry[i], '=') + 1 : entry[i]);

@@ -123,6 +123,8 @@ void check_address(int h, size_t at);
 void op_garbage(struct fuzz_input *in);
 bool is_data(int h);                    /* of a finalizer */
 void release_object(int h);             /* GC_free */
+void clear_edges_to(int h);             /* of objects that are looked at */
+size_t size_of(struct fuzz_input *in);
 
 /* ---- roots.c ---- */
 
@@ -141,22 +143,27 @@ void after_fork(void);
 
 void prepare_dying(void);
 void op_finalizer(struct fuzz_input *in);
-void op_link(struct fuzz_input *in);
-void op_unlink(struct fuzz_input *in);
 void op_toggle(struct fuzz_input *in);
 void op_settings(struct fuzz_input *in);
 int GC_CALLBACK disclaim(void *object);
 void GC_CALLBACK finalize_dead(void *object, void *data);
+void op_finalize_all(struct fuzz_input *in);
+void lose_registrations(int h);         /* it was freed */
+void forget_data(int h);                /* of its finalizer */
+void leave_alone(int h);                /* the model knows it no more, and it has no finalizer */
+unsigned finalizers_called(void);
+
+/* ---- links.c ---- */
+
+void prepare_links(void);
+void op_link(struct fuzz_input *in);
+void op_unlink(struct fuzz_input *in);
 void check_links(void);                 /* after enough collections */
 void unlink_all(void);
 void unlink_in(int h);                  /* the link in the object */
 void links_lose_holder(int h);          /* its object, with the link in it, is gone */
-void op_finalize_all(struct fuzz_input *in);
-void lose_registrations(int h);         /* it was freed */
 void links_lose_target(int h);
-void forget_data(int h);                /* of its finalizer */
-void leave_alone(int h);                /* the model knows it no more, and it has no finalizer */
-unsigned finalizers_called(void);
+void note_cleared_links(void);           /* to objects that may come back now */
 
 /* ---- collecting.c ---- */
 
