@@ -169,13 +169,13 @@ static void of_marks(void)
     API_CHILD(marked_small == marked_before + 1);
 }
 
-static volatile bool over;
+static int over;
 
 static void *churn(void *unused)
 {
     void *volatile keep[50] = { NULL };
 
-    for (unsigned n = 1; !over; n = n * 1103515245 + 12345) {
+    for (unsigned n = 1; __atomic_load_n(&over, __ATOMIC_RELAXED) == 0; n = n * 1103515245 + 12345) {
         unsigned i = n >> 16 & 31;
 
         if (keep[i] != NULL && n % 3 == 0)
@@ -202,7 +202,7 @@ static void beside_others(void)
         GC_apply_to_all_blocks(visit_used, &visited);
         GC_iterate_free_hblks(visit_free, &visited);
     }
-    over = true;
+    __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
     api_join_all(threads, THREADS);
     API_CHILD(SGC_check() == 0);
 }
