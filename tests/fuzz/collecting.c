@@ -144,7 +144,7 @@ TEST_NOINLINE static enum found look_for_dead(bool last)
     for (int h = 0; h < HANDLES; h++) {
         if (handle[h].hidden == 0 || reached[h] || handle[h].blamed)
             continue;
-        if ((handle[h].order == NO_ORDER || handle[h].how == FINALIZED) && !any_blamed() && !waits_for_others(h))
+        if ((handle[h].order != UNREGISTERED || handle[h].how == FINALIZED) && !any_blamed() && !waits_for_others(h))
             return blame(h, last, "waits for its finalizer, for no reason");
         if (kept[h])
             continue;

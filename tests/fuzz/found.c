@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+__attribute__((weak)) void fuzz_describe(void);
+
 void fuzz_found(const char *format, ...)
 {
     char line[1000] = "FOUND: ";
@@ -20,5 +22,7 @@ void fuzz_found(const char *format, ...)
     line[length++] = '\n';
     if (write(2, line, (size_t)length) < 0)
         abort();
+    if (fuzz_describe != NULL && getenv("FUZZ_TRACE") != NULL)
+        fuzz_describe();
     abort();
 }

@@ -33,6 +33,9 @@ extern const struct fuzz_subject fuzz_subject;
 /* Says what is wrong, and ends the process so that the driver, or libFuzzer, keeps the input. */
 _Noreturn void fuzz_found(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says what the model is like, for fuzz_found; a fuzzer may have it. */
+void fuzz_describe(void);
+
 #define fuzz_expect(condition, ...) ((condition) ? (void)0 : fuzz_found(__VA_ARGS__))
 
 /* ---- reading an input ---- */

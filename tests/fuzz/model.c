@@ -2,6 +2,7 @@
 /* See tests/fuzz/model.h. */
 #include "tests/fuzz/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct handle handle[HANDLES];
@@ -96,7 +97,8 @@ void model_reach(void)
     close_over(kept);
 }
 
-/* Is h led to by one of those of which `leads` is true?  By itself counts if `by_itself`. */
+/* Is h led to by one of those of which `leads` is true?  By itself counts if `by_itself`, but not at once if its finalizer says
+ * so. */
 static bool is_led_to(int h, bool (*leads)(int i), bool by_itself)
 {
     static bool set[HANDLES];
@@ -104,7 +106,8 @@ static bool is_led_to(int h, bool (*leads)(int i), bool by_itself)
     memset(set, 0, sizeof set);
     for (int i = 0; i < HANDLES; i++)
         for (int e = 0; e < EDGES; e++)
-            if (handle[i].hidden != 0 && leads(i) && (i != h || by_itself) && follows(i, e))
+            if (handle[i].hidden != 0 && leads(i) && (i != h || by_itself) && follows(i, e) &&
+                (i != h || handle[i].edge[e] != h || handle[h].order != IGNORE_SELF))
                 reach(set, handle[i].edge[e]);
     close_over(set);
     return set[h];
@@ -122,7 +125,7 @@ static bool asks_when_dead(int i)
 
 bool waits_for_others(int h)
 {
-    return is_led_to(h, is_in_order, false) || held_by_dead(h);
+    return is_led_to(h, is_in_order, handle[h].order != NO_ORDER) || held_by_dead(h);
 }
 
 bool held_by_dead(int h)
@@ -187,6 +190,31 @@ void forget_before(const void *base)
     model_reach();
     fuzz_expect(!kept[h], "a new object is object %d, which is alive", h);
     forget(h);
+}
+
+static void describe(int h)
+{
+    const struct handle *o = &handle[h];
+
+    fprintf(stderr, "object %d at %p: kind %d, %zu bytes, edges %d %d %d %d, roots %#x", h, (void *)address_of(h), (int)o->how,
+            o->size, o->edge[0], o->edge[1], o->edge[2], o->edge[3], o->places);
+    if (o->order != UNREGISTERED)
+        fprintf(stderr, ", finalizer %d with %d%s", (int)o->order, o->data, o->revives ? " revives" : "");
+    if (o->toggled)
+        fprintf(stderr, ", toggled, %s", o->strong ? "strong" : "weak");
+    fprintf(stderr, "%s%s\n", reached[h] ? ", reached" : kept[h] ? ", kept" : "", o->queued ? ", perhaps queued" : "");
+}
+
+void fuzz_describe(void)
+{
+    model_reach();
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].hidden != 0)
+            describe(h);
+    for (int i = 0; i < LINKS; i++)
+        if (links[i].registered)
+            fprintf(stderr, "%s link %d to object %d, in %d\n", links[i].is_long ? "long" : "short", i, links[i].target,
+                    links[i].in);
 }
 
 size_t used_bytes(void)
