@@ -19,6 +19,7 @@ gc_sources = \
 	gc/api/hooks.h \
 	gc/api/kinds.c \
 	gc/api/malloc.c \
+	gc/api/mark_hook.c \
 	gc/api/objects.c \
 	gc/api/objects.h \
 	gc/api/query.c \

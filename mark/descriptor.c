@@ -4,6 +4,7 @@
 
 #include "alloc/object.h"
 #include "mark/edge.h"
+#include "mark/edge_bits.h"
 #include "mark/layouts.h"
 #include "mark/mark_procs.h"
 #include "mark/noted.h"
@@ -70,10 +71,24 @@ static void scan_words(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 enum { MANY_EDGES = SGC_EDGES_MAX + SGC_COLLECT_WORDS - 64 };     /* with more there is no room for
                                                                    * those of a bitmap */
 
+_Static_assert(MANY_EDGES + 2 * 64 + 1 <= sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t),
+               "nor if each word leads to two addresses");
+
 static void mark_edges(struct sgc_marker *marker, size_t n)
 {
     if (n != 0)
         sgc_edges_mark(marker, n, marker->distances);
+}
+
+/* For collect_bits, where words are not plain. */
+SGC_BLIND __attribute__((noinline))
+static size_t collect_formed_bits(struct sgc_marker *marker, size_t n, const uintptr_t *p, const uintptr_t *end,
+                                  uintptr_t bits)
+{
+    for (; bits != 0 && p < end; bits <<= 1, p++)
+        if (bits >> 63 != 0)
+            n = sgc_edge_append_formed(marker->edge, n, sgc_read_once((uintptr_t)p), marker->base, marker->limit);
+    return n;
 }
 
 /* Of one object, the words before `end` whose bits are set: the first word's is the highest.  They
@@ -83,6 +98,10 @@ SGC_BLIND static size_t collect_bits(struct sgc_marker *marker, size_t n, const 
                                      uintptr_t bits)
 {
     sgc_assert(n <= MANY_EDGES);
+    if (__builtin_expect(!marker->plain, 0)) {
+        n = collect_formed_bits(marker, n, p, end, bits);
+        bits = 0;
+    }
     for (; bits != 0 && p < end; bits <<= 1, p++) {
         if (bits >> 63 != 0)
             n = sgc_edge_append(marker->edge, n, sgc_read_once((uintptr_t)p), marker->base, marker->limit);
@@ -196,7 +215,7 @@ SGC_BLIND static void note_at(void *arg, uintptr_t at)
 {
     (void)arg;
     sgc_assert(at % sizeof at == 0);
-    sgc_note(SGC_NOTED_WORD, sgc_read_once(at));
+    sgc_note(SGC_NOTED_WORD, sgc_address_at(at));
 }
 
 /* Notes the words behind what a procedure has pushed: the entries behind `top` up to `result`; or,
@@ -518,15 +537,57 @@ void sgc_scan_described(struct sgc_marker *marker, struct sgc_work work)
                   scan_entry(marker, (entry){ start, work.bytes }, marker->mode.since_run, marker->client));
 }
 
+/* Most often the object is a small one that is marked already. */
 bool sgc_mark_for_procedure(uintptr_t word)
 {
-    if (sgc_marker_here == NULL)
+    struct sgc_marker *marker = sgc_marker_here;
+    uintptr_t edge;
+
+    if (marker == NULL)
         return false;
     if (sgc_noting())
         sgc_note(SGC_NOTED_WORD, word);
-    sgc_scan_heap(sgc_marker_here, (uintptr_t)&word, sizeof word);
+    edge = word - marker->base;
+    if (edge < marker->limit && !sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
+        sgc_edge_mark(marker, edge);
     return true;
 }
+
+/* ---- the client's hook ---- */
+
+static entry *call_hook(struct sgc_marker *marker, sgc_mark_hook_t hook)
+{
+    entry *result;
+
+    sgc_assert(sgc_marker_here == NULL);
+    if (sgc_noting()) {
+        sgc_futex_lock(&sgc_noted_lock);
+        sgc_note(SGC_NOTED_ENTRY, (uintptr_t)hook);
+    }
+    sgc_marker_here = marker;
+    result = (entry *)(void *)hook(for_client(marker->client), for_client(marker->client + SGC_CLIENT_ENTRIES));
+    sgc_marker_here = NULL;
+    if (sgc_noting()) {
+        note_pushed(marker->client, is_entry(result, marker) ? result : marker->client, 0, 0);
+        sgc_note(SGC_NOTED_END, (uintptr_t)hook);
+        sgc_futex_unlock(&sgc_noted_lock);
+    }
+    return result;
+}
+
+enum sgc_hook_result sgc_mark_by_hook(struct sgc_marker *marker, sgc_mark_hook_t hook)
+{
+    entry *result;
+
+    sgc_assert(sgc_marker_marks(marker) && marker->mode.program == SGC_MARK_STOPPED);
+    result = call_hook(marker, hook);
+    if (!is_entry(result, marker))
+        return SGC_HOOK_STRAYED;
+    take_over(marker, marker->client, result);
+    return result != marker->client ? SGC_HOOK_PUSHED : SGC_HOOK_CONTENT;
+}
+
+/* ---- marks by hand ---- */
 
 SGC_STATE sgc_a32_t sgc_marked_by_hand;
 

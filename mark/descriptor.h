@@ -103,6 +103,18 @@ void sgc_push_words_for_procedure(uintptr_t start, uintptr_t end);
  * stopped; no procedure runs on this thread. */
 void sgc_mark_described(struct sgc_marker *marker, uintptr_t start, uintptr_t descriptor);
 
+/* Asks the client's hook what else is to be marked; what it has pushed waits on the marker's stack,
+ * or is marked already.  World stopped for good, nobody else marks. */
+struct GC_ms_entry;
+typedef struct GC_ms_entry *(*sgc_mark_hook_t)(struct GC_ms_entry *top, struct GC_ms_entry *limit);
+enum sgc_hook_result {
+    SGC_HOOK_CONTENT,                   /* no entry */
+    SGC_HOOK_PUSHED,                    /* entries, which may lead to nothing new */
+    SGC_HOOK_STRAYED,                   /* what it returned is no place on the stack it got; entries
+                                         * are lost */
+};
+enum sgc_hook_result sgc_mark_by_hook(struct sgc_marker *marker, sgc_mark_hook_t hook);
+
 /* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set.
  * sgc_marked_by_hand says from then on that marks need not lead to marks; relaxed, written with the
  * world stopped. */

@@ -269,7 +269,7 @@ static void scan_either(struct sgc_marker *marker, struct sgc_batch *now, const 
     }
     now->count = 0;
     for (size_t i = 0; i < count; i++)
-        sgc_chain_follow(marker, now->object[i]);
+        marker->chain(marker, now->object[i]);
 }
 
 /* Pushes the objects that wait in a batch again, as the plain words they consist of; or drops them,

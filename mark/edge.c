@@ -375,17 +375,29 @@ SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *w
     return false;
 }
 
+void sgc_edge_mark(struct sgc_marker *marker, uintptr_t edge)
+{
+    struct sgc_words found;
+    uint64_t weight = 0;
+
+    sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, edge));
+    if (mark_next(marker, edge, &weight, &found, marker->how))
+        sgc_push_piece(marker, found.start, found.bytes);
+    if (weight != 0)
+        count_tally(marker, weight);
+}
+
 /* Marks what the object leads to.  The last new one without a descriptor is the next, the others go
  * on the stack: of a list's cells that is the rest of the list. */
 SGC_BLIND SGC_INLINE struct sgc_words next_of(struct sgc_marker *marker, struct sgc_words object, uint64_t *weight,
-                                              enum sgc_markbit how)
+                                              enum sgc_markbit how, uintptr_t mask)
 {
     const uintptr_t *p = (const uintptr_t *)object.start, *end = p + object.bytes / sizeof *p;
     uintptr_t base = marker->base, limit = marker->limit;
     struct sgc_words next = { 0, 0 };
 
     for (; p < end; p++) {
-        uintptr_t edge = sgc_read_once((uintptr_t)p) - base;
+        uintptr_t edge = (sgc_read_once((uintptr_t)p) & mask) - base;
         struct sgc_words found;
 
         if (edge >= limit || !mark_next(marker, edge, weight, &found, how))
@@ -402,29 +414,42 @@ SGC_INLINE bool goes_on(const struct sgc_words *object)
     return object->bytes <= SGC_CHAIN_BYTES && object->start != 0;
 }
 
-SGC_BLIND SGC_INLINE void follow(struct sgc_marker *marker, struct sgc_words object, enum sgc_markbit how)
+SGC_BLIND SGC_INLINE void follow(struct sgc_marker *marker, struct sgc_words object, enum sgc_markbit how, uintptr_t mask)
 {
     size_t deep = sgc_deque_private(&marker->stack) + DEEP;
     uint64_t weight = 0;
 
     while (goes_on(&object) && sgc_deque_private(&marker->stack) < deep && marker->until_pause-- > 0)
-        object = next_of(marker, object, &weight, how);
+        object = next_of(marker, object, &weight, how, mask);
     if (object.start != 0)
         sgc_push_piece(marker, object.start, object.bytes);
     count_tally(marker, weight);
 }
 
-/* Where its loops lie relative to the processor's lines of code must not depend on what is linked
- * before: on a Zen 5 a list takes 27 ms or 34, with one marker or two. */
-__attribute__((aligned(CODE_LINE)))
-void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
+SGC_BLIND SGC_INLINE void follow_by(struct sgc_marker *marker, struct sgc_words object, uintptr_t mask)
 {
     sgc_assert(sgc_marker_marks(marker) && object.bytes <= SGC_CHAIN_BYTES);
     sgc_assert(object.start % sizeof(uintptr_t) == 0);
     if (marker->how == SGC_MARKBIT_PLAIN)
-        follow(marker, object, SGC_MARKBIT_PLAIN);
+        follow(marker, object, SGC_MARKBIT_PLAIN, mask);
     else if (marker->how == SGC_MARKBIT_OR)
-        follow(marker, object, SGC_MARKBIT_OR);
+        follow(marker, object, SGC_MARKBIT_OR, mask);
     else
-        follow(marker, object, marker->how);
+        follow(marker, object, marker->how, mask);
+}
+
+/* Scans an object and goes on with what it leads to, until that is nothing, or too much for one at
+ * a time; then it is on the stack.  Where these loops lie relative to the processor's lines of code
+ * must not depend on what is linked before: on a Zen 5 a list takes 27 ms or 34, with one marker or
+ * two. */
+__attribute__((aligned(CODE_LINE)))
+void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object)
+{
+    follow_by(marker, object, UINTPTR_MAX);
+}
+
+__attribute__((aligned(CODE_LINE)))
+void sgc_chain_follow_masked(struct sgc_marker *marker, struct sgc_words object)
+{
+    follow_by(marker, object, sgc_word_form.mask);
 }

@@ -15,7 +15,7 @@
 #include "alloc/pages/kind.h"
 #include "alloc/pages/pool.h"
 #include "mark/marker.h"
-#include "mark/read_once.h"
+#include "mark/word_form.h"
 
 #define SGC_NOWHERE UINTPTR_MAX
 
@@ -23,6 +23,9 @@
  * words of the heap or of static data, of which those count that have one of the marker's
  * `distances` from an object's first byte; or other roots, NULL: all count. */
 void sgc_edges_mark(struct sgc_marker *marker, size_t count, const sgc_a8_t *distances);
+
+/* Marks what a single edge leads to, which was a word of the heap. */
+void sgc_edge_mark(struct sgc_marker *marker, uintptr_t edge);
 
 /* Marks the small object that begins at the granule, if it is allocated and not marked yet. */
 void sgc_granule_mark(struct sgc_marker *marker, size_t granule);
@@ -98,6 +101,15 @@ SGC_BLIND SGC_INLINE size_t sgc_edge_append(uintptr_t *edge, size_t n, uintptr_t
     return n + (offset < limit);
 }
 
+/* Of a word that is not plain, both addresses that it leads to. */
+SGC_BLIND SGC_INLINE size_t sgc_edge_append_formed(uintptr_t *edge, size_t n, uintptr_t word, uintptr_t base, uintptr_t limit)
+{
+    uintptr_t formed = sgc_word_formed(word);
+
+    n = sgc_edge_append(edge, n, formed, base, limit);
+    return formed != word ? sgc_edge_append(edge, n, word, base, limit) : n;
+}
+
 /* Marks the edges if as many have come together as may wait.  The edges there are then. */
 SGC_INLINE size_t sgc_edges_full(struct sgc_marker *marker, size_t n, const sgc_a8_t *distances)
 {
@@ -129,10 +141,6 @@ static inline bool sgc_chain_takes(const struct sgc_marker *marker, const struct
             return false;
     return true;
 }
-
-/* Scans an object and goes on with what it leads to, until that is nothing, or too much for one at
- * a time; then it is on the stack. */
-void sgc_chain_follow(struct sgc_marker *marker, struct sgc_words object);
 
 /* ---- marked and white objects, a word or a span at a time ----
  *

@@ -27,6 +27,7 @@ mark_sources = \
 	mark/read_once.h \
 	mark/scan.c \
 	mark/visit_words.c \
+	mark/word_form.h \
 	mark/team/contention_rules.h \
 	mark/team/team.c \
 	mark/team/team.h \

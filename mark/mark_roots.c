@@ -76,7 +76,7 @@ void sgc_mark_contents(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 /* The first word that points at the object that it is in; else the end. */
 SGC_BLIND static uintptr_t find_self(uintptr_t from, uintptr_t end, uintptr_t start, size_t bytes)
 {
-    while (from < end && sgc_read_once(from) - start >= bytes)
+    while (from < end && sgc_address_at(from) - start >= bytes)
         from += sizeof from;
     return from;
 }
@@ -89,7 +89,7 @@ struct self {
 SGC_BLIND static void note_other(void *arg, uintptr_t at)
 {
     const struct self *self = arg;
-    uintptr_t word = sgc_read_once(at);
+    uintptr_t word = sgc_address_at(at);
 
     sgc_assert(at % sizeof at == 0 && at - self->start < self->bytes);
     if (word - self->start >= self->bytes)

@@ -4,6 +4,7 @@
 
 #include "alloc/pages/heap.h"
 #include "mark/displacements.h"
+#include "mark/word_form.h"
 
 bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *config)
 {
@@ -14,7 +15,9 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
         return false;
     *marker = (struct sgc_marker){
         .edges_wait = config->edges != 0 ? config->edges : 1,
-        .collect = sgc_words_inside(0),
+        .collect = sgc_words_inside(0, false),
+        .chain = sgc_chain_follow,
+        .plain = true,
         .how = SGC_MARKBIT_PLAIN,
         .until_pause = SGC_PAUSE_EVERY,
         .distances = distances,
@@ -44,9 +47,33 @@ static uint32_t near_distances(const sgc_a8_t *distances)
     return near;
 }
 
+/* Does the mask leave each address of the heap what it is, or in its granule, where that does not
+ * matter?  Then words lead to one address only. */
+static bool mask_keeps_addresses(const struct sgc_marker *marker)
+{
+    uintptr_t used = UINTPTR_MAX >> __builtin_clzll(sgc_heap.base + sgc_heap.reserved);
+    uintptr_t lost = used & ~sgc_word_form.mask;
+
+    sgc_assert(sgc_heap.base != 0 && sgc_heap.reserved != 0);
+    return sgc_word_form.shift == 0 && (lost == 0 || (lost < SGC_GRANULE && marker->distances == NULL));
+}
+
+/* Words get another form once at most: before there are objects. */
+static void choose_forms(struct sgc_marker *marker)
+{
+    bool masked = mask_keeps_addresses(marker);
+
+    sgc_assert(!sgc_words_are_plain());
+    marker->plain = false;
+    marker->collect = masked ? sgc_words_inside(0, true) : sgc_collect_both;
+    marker->chain = masked ? sgc_chain_follow_masked : sgc_chain_scan;
+}
+
 void sgc_marker_begin(struct sgc_marker *marker)
 {
     sgc_assert(sgc_marker_idle(marker));
+    if (!sgc_words_are_plain())
+        choose_forms(marker);
     marker->base = sgc_heap.base;
     sgc_marker_renew(marker);
     marker->mode = (struct sgc_mark_mode){ SGC_MARK_STOPPED, false };

@@ -93,14 +93,20 @@ struct sgc_mark_config {
     enum sgc_stack_form stack_form;
 };
 
+/* Scans a short object, and goes on with what it leads to as far as it likes. */
+typedef void sgc_chain_form(struct sgc_marker *marker, struct sgc_words object);
+
 struct sgc_marker {
     struct sgc_deque stack;
     struct sgc_batch batch[2];  /* what is scanned next, and what comes after it */
-    uintptr_t edge[SGC_BATCH * SGC_COLLECT_WORDS + SGC_WORDS_BEYOND];   /* empty between the
-                                                                         * functions of
-                                                                         * mark/edge.h's users */
+    uintptr_t edge[2 * SGC_BATCH * SGC_COLLECT_WORDS + SGC_WORDS_BEYOND];   /* two a word; empty
+                                                                             * between the functions
+                                                                             * of mark/edge.h's
+                                                                             * users */
     size_t edges_wait;          /* so many are marked together */
-    sgc_words_form *collect;    /* how they are collected */
+    sgc_words_form *collect;    /* how they are collected, */
+    sgc_chain_form *chain;      /* and single objects followed */
+    bool plain;                 /* words are addresses: mark/word_form.h */
     const sgc_a8_t *distances;  /* words of the heap and of static data that point that far behind an object's first byte
                                  * count, byte by byte; NULL: all that point into it */
     uint32_t near;              /* the first of these, in bits: those of a granule, twice */
@@ -184,6 +190,13 @@ bool sgc_marker_init(struct sgc_marker *marker, const struct sgc_mark_config *co
 
 /* It has no work. */
 bool sgc_marker_idle(const struct sgc_marker *marker);
+
+/* How a marker follows single objects: with words that are addresses, with those that a mask makes
+ * addresses of, and with others (mark/edge.c, mark/scan.c). */
+sgc_chain_form sgc_chain_follow, sgc_chain_follow_masked, sgc_chain_scan;
+
+/* Collects both addresses of each word (mark/scan.c). */
+sgc_words_form sgc_collect_both;
 
 /* World stopped, before anything is marked. */
 void sgc_marker_begin(struct sgc_marker *marker);

@@ -7,8 +7,26 @@
 /* Bytes whose edges are collected without a look at how many there are. */
 enum { AT_ONCE = 2048 };
 
-_Static_assert(SGC_EDGES_MAX + AT_ONCE / sizeof(uintptr_t) + SGC_WORDS_BEYOND <=
-               sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t), "there is room for them");
+_Static_assert(SGC_EDGES_MAX + 2 * AT_ONCE / sizeof(uintptr_t) + SGC_WORDS_BEYOND <=
+               sizeof ((struct sgc_marker *)0)->edge / sizeof(uintptr_t), "there is room for them, two a word");
+
+/* ---- words that are not plain ---- */
+
+SGC_BLIND size_t sgc_collect_both(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                                  uintptr_t limit)
+{
+    size_t n = 0;
+
+    for (const struct sgc_words *end = range + ranges; range < end; range++)
+        for (size_t at = 0; at < range->bytes; at += sizeof(uintptr_t))
+            n = sgc_edge_append_formed(inside, n, sgc_read_once(range->start + at), base, limit);
+    return n;
+}
+
+void sgc_chain_scan(struct sgc_marker *marker, struct sgc_words object)
+{
+    sgc_scan_heap(marker, object.start, object.bytes);
+}
 
 /* ---- loops ---- */
 
@@ -36,17 +54,25 @@ static void scan_any(struct sgc_marker *marker, uintptr_t start, size_t bytes, c
 
 /* Without the end byte a word that equals an object's start may also mean the end of the one
  * before. */
-SGC_BLIND static size_t collect_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end)
+SGC_BLIND SGC_INLINE size_t append_end(struct sgc_marker *marker, size_t n, uintptr_t word)
+{
+    n = sgc_edge_append(marker->edge, n, word, marker->base, marker->limit);
+    if (word % SGC_GRANULE == 0)
+        n = sgc_edge_append(marker->edge, n, word - 1, marker->base, marker->limit);
+    return n;
+}
+
+SGC_BLIND SGC_INLINE size_t collect_ends(struct sgc_marker *marker, const uintptr_t *p, const uintptr_t *end, bool plain)
 {
     size_t n = 0;
 
-    sgc_assert(marker->end_word);
+    sgc_assert(marker->end_word && plain == marker->plain);
     for (; p < end; p++) {
         uintptr_t word = sgc_read_once((uintptr_t)p);
 
-        n = sgc_edge_append(marker->edge, n, word, marker->base, marker->limit);
-        if (word % SGC_GRANULE == 0)
-            n = sgc_edge_append(marker->edge, n, word - 1, marker->base, marker->limit);
+        n = append_end(marker, n, word);
+        if (!plain)
+            n = append_end(marker, n, sgc_word_formed(word));
         n = sgc_edges_full(marker, n, NULL);
     }
     return n;
@@ -58,14 +84,16 @@ void sgc_scan_heap(struct sgc_marker *marker, uintptr_t start, size_t bytes)
     scan_any(marker, start, bytes, marker->distances);
 }
 
-void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
+SGC_BLIND void sgc_scan_roots(struct sgc_marker *marker, uintptr_t start, size_t bytes)
 {
     const uintptr_t *p = (const uintptr_t *)start;
     const uintptr_t *end = p + bytes / sizeof *p;
 
     sgc_assert(sgc_marker_marks(marker) && start % sizeof *p == 0);
-    if (marker->end_word)
-        finish(marker, collect_ends(marker, p, end), NULL);
+    if (marker->end_word && marker->plain)
+        finish(marker, collect_ends(marker, p, end, true), NULL);
+    else if (marker->end_word)
+        finish(marker, collect_ends(marker, p, end, false), NULL);
     else
         scan_any(marker, start, bytes, NULL);
 }

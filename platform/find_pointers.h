@@ -10,8 +10,11 @@
 #ifndef SGC_PLATFORM_FIND_POINTERS_H
 #define SGC_PLATFORM_FIND_POINTERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "platform/compiler.h"
 
 /* Whole words, aligned to words. */
 struct sgc_words {
@@ -28,11 +31,20 @@ enum { SGC_WORDS_BEYOND = 8 };          /* places behind those of all words that
 typedef size_t sgc_words_form(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
                               uintptr_t limit);
 
+/* How the program writes addresses: a word stands for (word & mask) << shift.  Written by a thread
+ * of the program before there is a word to look at. */
+struct sgc_word_form {
+    uintptr_t mask;
+    uintptr_t shift;                    /* to the left, in bits */
+};
+SGC_INNER struct sgc_word_form sgc_word_form;
+
 /* Any processor. */
-sgc_words_form sgc_words_inside_any;
+sgc_words_form sgc_words_inside_any, sgc_words_masked_any;
 
 /* The form numbered i, 0 being the fastest, of those that this processor can run; NULL: there are
- * no more.  The last is the one for any. */
-sgc_words_form *sgc_words_inside(unsigned i);
+ * no more.  The last is the one for any.  `masked`: it applies the mask to each word, and there is
+ * no shift. */
+sgc_words_form *sgc_words_inside(unsigned i, bool masked);
 
 #endif

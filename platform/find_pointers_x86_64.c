@@ -26,18 +26,23 @@ enum { MANY_BYTES = 32 * sizeof(uintptr_t) };       /* of one range: not those o
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,popcnt")))
 
-AVX512 INLINE __m512i eight_distances(__m512i word, __m512i base)
+/* In each place of a vector the same. */
+struct wide {
+    __m512i base, limit, mask;
+};
+
+AVX512 INLINE __m512i eight_distances(__m512i word, struct wide w)
 {
-    __m512i distance = _mm512_sub_epi64(word, base);
+    __m512i distance = _mm512_sub_epi64(_mm512_and_si512(word, w.mask), w.base);
 
     __asm__("" : "+v"(distance));
     return distance;
 }
 
-AVX512 INLINE size_t eight(uintptr_t *inside, __m512i word, __m512i base, __m512i limit)
+AVX512 INLINE size_t eight(uintptr_t *inside, __m512i word, struct wide w)
 {
-    __m512i distance = eight_distances(word, base);
-    __mmask8 in = _mm512_cmplt_epu64_mask(distance, limit);
+    __m512i distance = eight_distances(word, w);
+    __mmask8 in = _mm512_cmplt_epu64_mask(distance, w.limit);
 
     _mm512_storeu_si512(inside, _mm512_maskz_compress_epi64(in, distance));
     return (size_t)_mm_popcnt_u32(in);
@@ -48,19 +53,20 @@ AVX512 INLINE __m256i two_of_four(const uintptr_t *word)
     return _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)word));
 }
 
-AVX512 INLINE __m256i half_of_eight_distances(__m256i word, __m512i bases)
+AVX512 INLINE __m256i half_of_eight_distances(__m256i word, struct wide w)
 {
-    __m256i distance = _mm256_sub_epi64(word, _mm512_castsi512_si256(bases));
+    __m256i masked = _mm256_and_si256(word, _mm512_castsi512_si256(w.mask));
+    __m256i distance = _mm256_sub_epi64(masked, _mm512_castsi512_si256(w.base));
 
     __asm__("" : "+v"(distance));
     return distance;
 }
 
 /* Most objects are small: vectors of half the length do for them. */
-AVX512 INLINE size_t half_of_eight(uintptr_t *inside, __m256i word, __m512i bases, __m512i limits)
+AVX512 INLINE size_t half_of_eight(uintptr_t *inside, __m256i word, struct wide w)
 {
-    __m256i distance = half_of_eight_distances(word, bases);
-    __mmask8 in = _mm256_cmplt_epu64_mask(distance, _mm512_castsi512_si256(limits));
+    __m256i distance = half_of_eight_distances(word, w);
+    __mmask8 in = _mm256_cmplt_epu64_mask(distance, _mm512_castsi512_si256(w.limit));
 
     _mm256_storeu_si256((__m256i *)(void *)inside, _mm256_maskz_compress_epi64(in, distance));
     return (size_t)_mm_popcnt_u32(in);
@@ -80,35 +86,50 @@ AVX512 INLINE __m512i up_to_six(const uintptr_t *word, size_t words)
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-AVX512 INLINE uintptr_t *any_number_avx512(uintptr_t *next, const uintptr_t *word, size_t left, __m512i bases,
-                                           __m512i limits)
+AVX512 INLINE uintptr_t *any_number_avx512(uintptr_t *next, const uintptr_t *word, size_t left, struct wide w)
 {
     for (; left >= 8; left -= 8, word += 8)
-        next += eight(next, _mm512_loadu_si512(word), bases, limits);
+        next += eight(next, _mm512_loadu_si512(word), w);
     if ((left & 6) != 0)
-        next += eight(next, up_to_six(word, left & 6), bases, limits);
+        next += eight(next, up_to_six(word, left & 6), w);
     if ((left & 1) != 0)
-        next += eight(next, _mm512_zextsi128_si512(_mm_cvtsi64_si128((long long)word[left - 1])), bases, limits);
+        next += eight(next, _mm512_zextsi128_si512(_mm_cvtsi64_si128((long long)word[left - 1])), w);
     return next;
 }
 
-AVX512 static size_t inside_avx512(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
-                                   uintptr_t limit)
+AVX512 INLINE size_t scan_avx512(uintptr_t *inside, const struct sgc_words *range, size_t ranges, struct wide w)
 {
-    __m512i bases = _mm512_set1_epi64((long long)base), limits = _mm512_set1_epi64((long long)limit);
     uintptr_t *next = inside;
 
     for (const struct sgc_words *end = range + ranges; range < end; range++) {
         const uintptr_t *word = (const uintptr_t *)range->start;
 
         if (range->bytes == 4 * sizeof *word)
-            next += half_of_eight(next, _mm256_loadu_si256((const __m256i *)(const void *)word), bases, limits);
+            next += half_of_eight(next, _mm256_loadu_si256((const __m256i *)(const void *)word), w);
         else if (range->bytes == 2 * sizeof *word)
-            next += half_of_eight(next, two_of_four(word), bases, limits);
+            next += half_of_eight(next, two_of_four(word), w);
         else
-            next = any_number_avx512(next, word, range->bytes / sizeof *word, bases, limits);
+            next = any_number_avx512(next, word, range->bytes / sizeof *word, w);
     }
     return (size_t)(next - inside);
+}
+
+AVX512 INLINE struct wide wide_of(uintptr_t base, uintptr_t limit, uintptr_t mask)
+{
+    return (struct wide){ _mm512_set1_epi64((long long)base), _mm512_set1_epi64((long long)limit),
+                          _mm512_set1_epi64((long long)mask) };
+}
+
+AVX512 static size_t inside_avx512(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                                   uintptr_t limit)
+{
+    return scan_avx512(inside, range, ranges, wide_of(base, limit, UINTPTR_MAX));
+}
+
+AVX512 static size_t masked_avx512(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                                   uintptr_t limit)
+{
+    return scan_avx512(inside, range, ranges, wide_of(base, limit, sgc_word_form.mask));
 }
 
 /* ---- AVX2: four words; a table says where those inside go ---- */
@@ -147,15 +168,17 @@ static const uint64_t places[16] = {
 /* The operands of an unsigned comparison, which AVX2 does not have: a signed one of values whose
  * highest bits are inverted ("turned"). */
 struct bounds {
+    __m256i mask;
     __m256i minus_base;             /* added to words, gives distances */
     __m256i turned;                 /* added to words, gives turned distances */
     __m256i turn;                   /* added to distances, turns them */
     __m256i turned_limit;
 };
 
-AVX2 INLINE struct bounds bounds_of(uintptr_t base, uintptr_t limit)
+AVX2 INLINE struct bounds bounds_of(uintptr_t base, uintptr_t limit, uintptr_t mask)
 {
     return (struct bounds){
+        _mm256_set1_epi64x((long long)mask),
         _mm256_set1_epi64x((long long)(0 - base)),
         _mm256_set1_epi64x((long long)((0 - base) ^ (uintptr_t)INT64_MIN)),
         _mm256_set1_epi64x(INT64_MIN),
@@ -165,7 +188,7 @@ AVX2 INLINE struct bounds bounds_of(uintptr_t base, uintptr_t limit)
 
 AVX2 INLINE __m256i four_distances(__m256i word, struct bounds b)
 {
-    __m256i distance = _mm256_add_epi64(word, b.minus_base);
+    __m256i distance = _mm256_add_epi64(_mm256_and_si256(word, b.mask), b.minus_base);
 
     __asm__("" : "+x"(distance));
     return distance;
@@ -204,7 +227,9 @@ AVX2 INLINE __m256i one_word(const uintptr_t *word)
 
 AVX2 INLINE __m256i are_in(const uintptr_t *word, struct bounds b)
 {
-    return _mm256_cmpgt_epi64(b.turned_limit, _mm256_add_epi64(four_words(word), b.turned));
+    __m256i masked = _mm256_and_si256(four_words(word), b.mask);
+
+    return _mm256_cmpgt_epi64(b.turned_limit, _mm256_add_epi64(masked, b.turned));
 }
 
 AVX2 INLINE bool none_of_sixteen(const uintptr_t *word, struct bounds b)
@@ -257,10 +282,8 @@ AVX2 INLINE uintptr_t *any_number_avx2(uintptr_t *next, const uintptr_t *word, s
     return next;
 }
 
-AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
-                               uintptr_t limit)
+AVX2 INLINE size_t scan_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, struct bounds b)
 {
-    struct bounds b = bounds_of(base, limit);
     uintptr_t *next = inside;
 
     for (const struct sgc_words *end = range + ranges; range < end; range++) {
@@ -278,20 +301,32 @@ AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range,
     return (size_t)(next - inside);
 }
 
+AVX2 static size_t inside_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                               uintptr_t limit)
+{
+    return scan_avx2(inside, range, ranges, bounds_of(base, limit, UINTPTR_MAX));
+}
+
+AVX2 static size_t masked_avx2(uintptr_t *inside, const struct sgc_words *range, size_t ranges, uintptr_t base,
+                               uintptr_t limit)
+{
+    return scan_avx2(inside, range, ranges, bounds_of(base, limit, sgc_word_form.mask));
+}
+
 /* ---- the choice ---- */
 
 /* The sanitizers would see what vectors read. */
-sgc_words_form *sgc_words_inside(unsigned i)
+sgc_words_form *sgc_words_inside(unsigned i, bool masked)
 {
     sgc_words_form *form[4] = { NULL, NULL, NULL, NULL };
     unsigned n = 0;
 
     __builtin_cpu_init();
     if (!SGC_SANITIZED && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("popcnt"))
-        form[n++] = inside_avx512;
+        form[n++] = masked ? masked_avx512 : inside_avx512;
     if (!SGC_SANITIZED && __builtin_cpu_supports("avx2"))
-        form[n++] = inside_avx2;
-    form[n] = sgc_words_inside_any;
+        form[n++] = masked ? masked_avx2 : inside_avx2;
+    form[n] = masked ? sgc_words_masked_any : sgc_words_inside_any;
     sgc_assert(n < sizeof form / sizeof *form);
     return i <= n ? form[i] : NULL;
 }

@@ -18,7 +18,7 @@
 #include "gc/collect/external_stop.h"
 #include "gc/config/options.h"
 #include "mark/descriptor.h"
-#include "mark/read_once.h"
+#include "mark/word_form.h"
 #include "shortterm/dates/counts.h"
 #include "shortterm/region_chunks.h"
 #include "shortterm/start.h"
@@ -106,14 +106,23 @@ static void reached(struct reach *r, const struct sgc_object *o)
         r->object[r->count++] = o->start | (gets_date(o) ? GETS_DATE : 0);
 }
 
+static void reach_address(struct reach *r, uintptr_t address)
+{
+    struct sgc_object o;
+
+    if (sgc_heap_contains(address) && sgc_object_find(address, &o) &&
+        sgc_word_keeps(address, &o, sgc_options.all_interior_pointers))
+        reached(r, &o);
+}
+
 /* As a marker takes it. */
 SGC_BLIND static void reach_word(void *arg, uintptr_t at)
 {
-    uintptr_t word = sgc_read_once(at);
-    struct sgc_object o;
+    uintptr_t word = sgc_read_once(at), formed = sgc_word_formed(word);
 
-    if (sgc_heap_contains(word) && sgc_object_find(word, &o) && sgc_word_keeps(word, &o, sgc_options.all_interior_pointers))
-        reached(arg, &o);
+    reach_address(arg, word);
+    if (formed != word)
+        reach_address(arg, formed);
 }
 
 static void reach_through(struct reach *r, uintptr_t start)

@@ -18,6 +18,7 @@
 #include "gc/pacing/heap_size.h"
 #include "gc/snapshot/snapshot.h"
 #include "mark/descriptor.h"
+#include "mark/edge_bits.h"
 #include "mark/mark_roots.h"
 #include "mark/noted.h"
 
@@ -239,12 +240,28 @@ static sgc_aw_t *mark_word(const struct sgc_object *o, uintptr_t *bit)
     return o->span ? sgc_span_word(o->page, sgc_mark_role()) : sgc_mark_word(o->granule);
 }
 
-int GC_is_marked(const void *object)
+enum { UNKNOWN = 2 };
+
+/* Is the object that begins in the granule marked?  Bits are only where small ones begin; one that
+ * a thread has freed may still have them. */
+static int small_is_marked(const struct sgc_marker *marker, uintptr_t address)
+{
+    uintptr_t edge = address - marker->base;
+
+    if (edge >= marker->limit)
+        return UNKNOWN;
+    if (sgc_bit_of(sgc_aw_load(&marker->marks[sgc_edge_word(edge)]), sgc_edge_granule(edge)))
+        return sgc_a8_load_acq(&sgc_heap.pages[edge >> SGC_PAGE_LOG].remote) == 0 ? 1 : UNKNOWN;
+    return sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)) ? 0 : UNKNOWN;
+}
+
+__attribute__((noinline))
+static int is_marked(uintptr_t address)
 {
     struct sgc_object o;
     uintptr_t bit;
 
-    if (!sgc_object_find((uintptr_t)object, &o))
+    if (!sgc_object_find(address, &o))
         return 0;
     return marking() == NULL || (sgc_aw_load(mark_word(&o, &bit)) & bit) != 0;
 }
@@ -272,6 +289,15 @@ unsigned GC_count_set_marks_in_hblk(const void *p)
         return count_bits(page, role);
     page = sgc_span_first_page(page);
     return page != SGC_NO_PAGE && (sgc_aw_load(sgc_span_word(page, role)) & sgc_arena_bit(page)) != 0;
+}
+
+/* Hooks for ephemerons ask it of each key again and again. */
+int GC_is_marked(const void *object)
+{
+    const struct sgc_marker *marker = marking();
+    int marked = marker != NULL ? small_is_marked(marker, (uintptr_t)object) : UNKNOWN;
+
+    return __builtin_expect(marked != UNKNOWN, 1) ? marked : is_marked((uintptr_t)object);
 }
 
 /* While a procedure runs the lock of the notes is its own. */

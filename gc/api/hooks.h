@@ -12,6 +12,8 @@ void sgc_client_threads_start(void);
 void sgc_client_hooks_start(void);
 void sgc_client_before(struct sgc_mutator *self);
 void sgc_client_push_roots(struct sgc_marker *marker);
+void sgc_client_mark_more(struct sgc_team *team);
+void sgc_client_report(void);
 bool sgc_client_pushing(void);
 void sgc_client_after(void);
 uintptr_t sgc_client_toggle(void *object, uintptr_t now);

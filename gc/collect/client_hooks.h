@@ -35,11 +35,16 @@ struct sgc_client_hooks {
      * heap: the hook may change what it likes. */
     void (*push_roots)(struct sgc_marker *marker);
 
-    /* Is that hook running, and is it the caller?  It costs: sgc_called_by_hook asks something
-     * cheaper first. */
+    /* Lets the client mark more, when nothing is left to mark, until that is nothing new:
+     * ephemerons.  World stopped, and the mark is going to be complete. */
+    sgc_mark_more_fn mark_more;
+
+    /* Is the hook that pushes roots running, and is it the caller?  It costs: sgc_called_by_hook
+     * asks something cheaper first. */
     bool (*pushing)(void);
 
-    /* Registers the finalizers that the hook has.  After the pause, GC lock held. */
+    /* Registers the finalizers that the hook has, and reports what the client did wrong.  After the
+     * pause, GC lock held. */
     void (*after)(void);
 
     /* Asks the client about a toggle reference, which stays as it is if GC_set_toggleref_func has

@@ -11,6 +11,7 @@
 #include "gc/roots/roots.h"
 #include "gc/threads/gc_lock.h"
 #include "mark/descriptor.h"
+#include "mark/word_form.h"
 #include "platform/compiler.h"
 #include "platform/report.h"
 #include "platform/written/written.h"
@@ -57,10 +58,14 @@ __attribute__((no_sanitize("address", "thread", "undefined")))
 static void check_word_at(void *arg, uintptr_t at)
 {
     struct check *check = arg;
+    uintptr_t word = sgc_read_once(at), formed = sgc_word_formed(word);
 
     sgc_assert(at % sizeof(uintptr_t) == 0);
-    if (at + check->shift >= check->from)
-        check_word(check, at + check->shift, *(const uintptr_t *)at);
+    if (at + check->shift < check->from)
+        return;
+    check_word(check, at + check->shift, word);
+    if (formed != word)
+        check_word(check, at + check->shift, formed);
 }
 
 /* An object or a root may be a thread's stack, a coroutine's: what lies below the frames that the

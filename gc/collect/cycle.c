@@ -170,7 +170,7 @@ static bool phase_finalize(struct sgc_cycle *c)
 {
     if (c->complete) {
         mark_for_upper(&c->team);
-        c->record.marked.finalizable_bytes = sgc_finalization_mark(&c->team);
+        c->record.marked.finalizable_bytes = sgc_finalization_mark(&c->team, sgc_client_hooks.mark_more);
     } else {
         sgc_team_abandon(&c->team);
         sgc_clear_again();

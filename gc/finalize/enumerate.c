@@ -46,8 +46,7 @@ static void visit_data(void *arg, struct sgc_tree_chunk *block, uintptr_t object
     const struct visitor *visitor = arg;
 
     (void)block, (void)object;
-    sgc_assert(sgc_record_ok(r));
-    visitor->fn(visitor->arg, (uintptr_t)r->data);
+    visitor->fn(visitor->arg, sgc_record_data(r));
 }
 
 static void visit_strong(void *arg, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)

@@ -101,7 +101,7 @@ void sgc_queue_visit(void (*fn)(void *arg, uintptr_t address), void *arg)
     for (; r != NULL; r = (const struct sgc_record *)sgc_aw_load(&r->next)) {
         sgc_assert(sgc_record_ok(r));
         fn(arg, r->object);
-        fn(arg, (uintptr_t)r->data);
+        fn(arg, sgc_record_data(r));
     }
 }
 

@@ -48,7 +48,9 @@ static const uint32_t order_uses[SGC_ORDERS] = {
 /* The heap grows within its reservation. */
 static bool may_point_into_heap(const void *data)
 {
-    return (uintptr_t)data - sgc_heap.base < sgc_heap.reserved;
+    uintptr_t formed = sgc_word_formed((uintptr_t)data);
+
+    return (uintptr_t)data - sgc_heap.base < sgc_heap.reserved || formed - sgc_heap.base < sgc_heap.reserved;
 }
 
 static void note_use(struct sgc_tree_chunk *block, const struct sgc_finalizer *f)

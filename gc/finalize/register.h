@@ -41,6 +41,7 @@
 #include "alloc/pages/heap.h"
 #include "gc/threads/mutator.h"
 #include "gc/finalize/address_tree.h"
+#include "mark/word_form.h"
 
 typedef void (*sgc_finalizer_fn)(void *object, void *data);
 
@@ -94,6 +95,13 @@ static inline bool sgc_record_ok(const struct sgc_record *r)
 static inline struct sgc_record *sgc_record_of(uintptr_t value)
 {
     return (struct sgc_record *)(value & ~(uintptr_t)SGC_ORDER_MASK);
+}
+
+/* Where the client's data leads, which counts as a word of the heap does. */
+static inline uintptr_t sgc_record_data(const struct sgc_record *r)
+{
+    sgc_assert(sgc_record_ok(r));
+    return sgc_word_address((uintptr_t)r->data);
 }
 
 /* Shows the client an object before it is queued. */

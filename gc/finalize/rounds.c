@@ -37,6 +37,7 @@ struct finalizing {
     struct sgc_source source;
     bool only_unreachable;      /* that is what `ready` looks for */
     bool java;
+    sgc_mark_more_fn mark_more;
     sgc_await_fn await;         /* if the program wants to see each object before it is queued */
     struct { sgc_aw_t first; struct sgc_node *last; } fresh;
     size_t kept_bytes;          /* for what is ready, and for nobody else */
@@ -76,8 +77,7 @@ static bool has_data(void *marker, struct sgc_tree_chunk *block)
 static void mark_data(void *marker, struct sgc_tree_chunk *block, uintptr_t object, sgc_aw_t *unit)
 {
     (void)block, (void)object;
-    sgc_assert(sgc_record_ok(sgc_record_of(sgc_aw_load_acq(unit))));
-    sgc_mark_address(marker, (uintptr_t)sgc_record_of(sgc_aw_load_acq(unit))->data);
+    sgc_mark_address(marker, sgc_record_data(sgc_record_of(sgc_aw_load_acq(unit))));
 }
 
 /* Marks the objects that an unreachable object with an ordered finalizer reaches: they have to wait
@@ -332,13 +332,30 @@ static size_t bytes_marked(const struct sgc_team *team)
     return totals.bytes;
 }
 
+/* If anything has been marked since there were so many bytes, the client may have more to mark:
+ * values of ephemerons whose keys live on for a finalizer. */
+static void mark_more_since(struct sgc_team *team, size_t before)
+{
+    sgc_assert(bytes_marked(team) >= before);
+    if (bytes_marked(team) != before)
+        now.mark_more(team);
+}
+
+static void mark_waiting(struct sgc_team *team)
+{
+    size_t before = bytes_marked(team);
+
+    round_of(team, &visit_order);
+    mark_more_since(team, before);
+}
+
 static void find_ready(struct sgc_team *team)
 {
     size_t before = bytes_marked(team);
 
     round_of(team, &visit_take);
     round_of(team, &visit_keep);
-    sgc_assert(bytes_marked(team) >= before);
+    mark_more_since(team, before);
     now.kept_bytes += bytes_marked(team) - before;
 }
 
@@ -347,7 +364,7 @@ static void find_all_ready(struct sgc_team *team)
     now.java = sgc_a32_load(&sgc_client_java_finalization) != 0;
     now.only_unreachable = false;
     if (uses(SGC_USED_ORDERED))
-        round_of(team, &visit_order);
+        mark_waiting(team);
     find_ready(team);
     now.only_unreachable = true;
     if (now.java && uses(SGC_USED_UNREACHABLE))
@@ -389,11 +406,13 @@ static void queue_fresh(void)
 
 /* Disclaim procedures are asked before finalizers of what they look at, and about what finalization
  * has left dead. */
-size_t sgc_finalization_mark(struct sgc_team *team)
+size_t sgc_finalization_mark(struct sgc_team *team, sgc_mark_more_fn mark_more)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_disclaim_keep(team);
     sgc_team_set_source(team, NULL);
+    now.mark_more = mark_more;
+    mark_more(team);
     sgc_aw_store(&now.fresh.first, 0);
     now.kept_bytes = 0;
     sgc_links_begin();

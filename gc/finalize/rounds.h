@@ -28,10 +28,14 @@ void sgc_finalization_share(struct sgc_team *team);
 /* Marks what the tables and the queue keep alive.  World stopped. */
 void sgc_finalization_roots(struct sgc_marker *marker);
 
-/* When everything reachable is marked: marks what disclaim procedures may look at, clears links,
- * finds what is to be finalized and marks it, and puts into their queue what is to be disclaimed.
- * The bytes that were kept only for finalizers.  World stopped. */
-size_t sgc_finalization_mark(struct sgc_team *team);
+/* Lets the client mark what it decides of, and all that this leads to. */
+typedef void (*sgc_mark_more_fn)(struct sgc_team *team);
+
+/* When everything reachable is marked: marks what disclaim procedures may look at, lets the client
+ * mark more, clears links, finds what is to be finalized and marks it, and puts into their queue
+ * what is to be disclaimed.  The client is asked again each time when finalization has marked
+ * something.  The bytes that were kept only for finalizers.  World stopped. */
+size_t sgc_finalization_mark(struct sgc_team *team, sgc_mark_more_fn mark_more);
 
 /* After the pause; GC lock held. */
 void sgc_finalization_after(void);

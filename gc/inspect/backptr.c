@@ -14,6 +14,7 @@
 #include "gc/inspect/inspect.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
+#include "mark/word_form.h"
 
 /* ---- one step ---- */
 
@@ -34,7 +35,7 @@ static uintptr_t find_word(const struct search *s, uintptr_t lo, uintptr_t hi)
     lo = sgc_round_up(lo, sizeof(uintptr_t));
     sgc_assert(lo % sizeof lo == 0);
     for (; lo + sizeof(uintptr_t) <= hi; lo += sizeof(uintptr_t))
-        if (*(const uintptr_t *)lo - s->of.start < s->of.bytes)
+        if (sgc_address_at(lo) - s->of.start < s->of.bytes)
             return lo;
     return 0;
 }

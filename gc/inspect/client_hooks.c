@@ -13,14 +13,21 @@ static void start_listening(void)
     sgc_client_checks_start();
 }
 
+static void after(void)
+{
+    sgc_client_after();
+    sgc_client_report();
+}
+
 const struct sgc_client_hooks sgc_client_hooks = {
     .start_threads = sgc_client_threads_start,
     .start_listening = start_listening,
     .start_snapshots = sgc_snapshots_start,
     .before = sgc_client_before,
     .push_roots = sgc_client_push_roots,
+    .mark_more = sgc_client_mark_more,
     .pushing = sgc_client_pushing,
-    .after = sgc_client_after,
+    .after = after,
     .toggle = sgc_client_toggle,
     .violation = sgc_api_violation,
 };

@@ -12,6 +12,7 @@
 #include "gc/inspect/inspect.h"
 #include "gc/roots/roots.h"
 #include "mark/descriptor.h"
+#include "mark/word_form.h"
 
 /* One object on the way. */
 struct sgc_way_step {
@@ -114,7 +115,7 @@ static void follow_words(struct sgc_ways *w, struct sgc_range range, struct sgc_
     how.word = sgc_round_up(range.lo, sizeof(uintptr_t));
     for (; how.word + sizeof(uintptr_t) <= range.hi && !w->found; how.word += sizeof(uintptr_t)) {
         sgc_assert(how.word % sizeof(uintptr_t) == 0);
-        uintptr_t word = *(const uintptr_t *)how.word;
+        uintptr_t word = sgc_address_at(how.word);
 
         if (word - sgc_heap.base <= sgc_aw_load(&sgc_heap.limit))
             follow_word(w, word, &how);

@@ -9,6 +9,7 @@
 #include "gc/roots/roots.h"
 #include "gc/snapshot/blocks.h"
 #include "mark/descriptor.h"
+#include "mark/word_form.h"
 
 _Static_assert((int)SGC_ROOT_STATIC + 1 == (int)SGC_SNAPSHOT_STATIC && (int)SGC_ROOT_DATE + 1 == (int)SGC_SNAPSHOT_DATE,
                "in one order");
@@ -153,7 +154,7 @@ static void put_range(struct words *w, uintptr_t lo, uintptr_t hi, uint64_t limi
 {
     sgc_assert(lo % sizeof(uintptr_t) == 0);
     for (; lo + sizeof(uintptr_t) <= hi; lo += sizeof(uintptr_t)) {
-        uintptr_t offset = *(const volatile uintptr_t *)lo - sgc_heap.base;
+        uintptr_t offset = sgc_address_at(lo) - sgc_heap.base;
 
         if (offset < limit)
             put_word(w, lo, offset);

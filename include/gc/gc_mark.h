@@ -133,6 +133,45 @@ GC_API struct GC_ms_entry *GC_CALL GC_ms_push_obj_descr(void *object, GC_word de
 GC_API struct GC_ms_entry *GC_CALL GC_ms_push_all(void *bottom, void *top, struct GC_ms_entry *mark_stack_ptr,
                                                   struct GC_ms_entry *mark_stack_limit);
 
+/* How words become addresses, for programs that keep tags of their own in some bits of their pointers (boxed numbers,
+ * types in the highest bits), or shift them: a word leads to the object at (word & mask) << shift.  It leads to what its
+ * plain value says, too, wherever it lies: addresses as the compiler keeps them, on stacks or in libraries' data, need no
+ * tag.  (On bdwgc that is so of stacks and registers only.)  The finalizers' client data counts as a word does.  All ones
+ * and 0, the defaults, are plain words, for which nothing is done.  What mark procedures and hooks push, and what other
+ * functions are given, are addresses, without a tag.
+ *
+ * To be set before the first object is allocated, before or after GC_INIT, while no other thread calls the collector.
+ * Later it is reported, and nothing changed; so is a mask of 0, or a shift by all bits of a word.  A mask with which no
+ * word leads to the heap, such as that of the tags, is reported by the first collection.  bdwgc has these functions in
+ * 8.3, where they end the program unless it was built for them. */
+GC_API void GC_CALL GC_set_pointer_mask(GC_word mask);
+GC_API GC_word GC_CALL GC_get_pointer_mask(void);
+GC_API void GC_CALL GC_set_pointer_shift(unsigned shift);
+GC_API unsigned GC_CALL GC_get_pointer_shift(void);
+
+/* A hook for ephemerons, tables whose values are kept as long as their keys are.  The collecting thread calls it with the
+ * world stopped when all that roots lead to is marked, before links are cleared and objects found that are to be
+ * finalized.  By GC_is_marked it finds out which objects have no mark yet, and it pushes those that are to be marked
+ * besides, as a mark procedure does: by GC_mark_and_push, or as entries above mark_stack_ptr; it returns the new
+ * mark_stack_ptr.  The table's own words must not keep what they lead to: they lie in pointer-free objects, or outside
+ * the heap.
+ *
+ * It is called again until it returns mark_stack_ptr as it was and has marked nothing new; one that has pushed what was
+ * marked already 100000 times in a row is reported, and not called again in that collection.  When finalizers keep what was
+ * dead, it is called for that, too: a key that lives on for a finalizer keeps its value, although short links to both
+ * are cleared already.  So what has no mark when it returns without having marked anything is dead, and may be taken out
+ * of the table, but it may be called once more.  (bdwgc does not call it for what finalizers keep, nor at all where it
+ * marks with several threads.)
+ *
+ * It may call what mark procedures may: nothing that allocates or takes locks.  In a concurrent collection it runs in the
+ * last stop, on any thread, and that stop lasts as long as the hook and the marking of what it pushes take.  Each call
+ * looks at the whole table, so a chain of n entries, of which each value leads to the next one's key, takes n
+ * calls.  NULL, the default: none.  Setter and getter take the allocation lock.  bdwgc has it in 8.3. */
+typedef struct GC_ms_entry *(GC_CALLBACK *GC_on_mark_stack_empty_proc)(struct GC_ms_entry *mark_stack_ptr,
+                                                                       struct GC_ms_entry *mark_stack_limit);
+GC_API void GC_CALL GC_set_on_mark_stack_empty(GC_on_mark_stack_empty_proc hook);
+GC_API GC_on_mark_stack_empty_proc GC_CALL GC_get_on_mark_stack_empty(void);
+
 /* Registers a procedure; the number is for GC_MAKE_PROC.  Numbers below GC_RESERVED_MARK_PROCS are never returned, but
  * for one case: if there are too many or the procedure is NULL, that is reported, and with the number returned objects
  * are scanned word by word.  Procedures are never taken back.  The second form exists for callers that hold the

@@ -298,7 +298,7 @@ bool sgc_bench_costs(struct sgc_machine_costs *costs, struct sgc_bench_doubts *d
     sgc_assert(costs != NULL && doubts != NULL);
     sgc_assert(cpu >= 0);
     sgc_bench_pin(cpu);
-    bench.find = sgc_words_inside(0);
+    bench.find = sgc_words_inside(0, false);
     sgc_assert(bench.find != NULL);
     have = sgc_deque_init(&bench.own, 1 << 20, SGC_STACK_SPLIT);
     if (have && !sgc_deque_init(&bench.other, 1 << 20, SGC_STACK_SPLIT)) {

@@ -129,7 +129,7 @@ static void scan(struct endo_marker *m, uintptr_t start, size_t bytes)
 
     sgc_assert(start % sizeof(uintptr_t) == 0 && bytes % sizeof(uintptr_t) == 0);
     for (; words.bytes != 0; bytes -= words.bytes, words.start += words.bytes, words.bytes = bytes < PIECE ? bytes : PIECE) {
-        size_t n = sgc_words_inside(0)(edge, &words, 1, sgc_heap.base, limit);
+        size_t n = sgc_words_inside(0, false)(edge, &words, 1, sgc_heap.base, limit);
 
         for (size_t i = 0; i < n; i++)
             mark(m, sgc_heap.base + edge[i]);

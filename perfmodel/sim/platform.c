@@ -248,7 +248,11 @@ static size_t words_inside(uintptr_t *inside, const struct sgc_words *words, siz
     return n;
 }
 
-sgc_words_form *sgc_words_inside(unsigned i)
+struct sgc_word_form sgc_word_form = { .mask = UINTPTR_MAX, .shift = 0 };
+
+/* Programs' words are plain. */
+sgc_words_form *sgc_words_inside(unsigned i, bool masked)
 {
+    sgc_assert(!masked);
     return i == 0 ? words_inside : NULL;
 }

@@ -341,7 +341,10 @@
     F(void, GC_push_obj_descr, (void *, GC_word)) \
     F(struct GC_ms_entry *, GC_ms_push_obj_descr, (void *, GC_word, struct GC_ms_entry *, struct GC_ms_entry *)) \
     F(struct GC_ms_entry *, GC_ms_push_all, (void *, void *, struct GC_ms_entry *, struct GC_ms_entry *)) \
-    F(void, GC_custom_push_regs_and_stack, (GC_custom_push_proc, void *, const struct GC_stack_base *, void *))
+    F(void, GC_custom_push_regs_and_stack, (GC_custom_push_proc, void *, const struct GC_stack_base *, void *)) \
+    API_SETTING(F, GC_word, pointer_mask) \
+    API_SETTING(F, unsigned, pointer_shift) \
+    API_SETTING(F, GC_on_mark_stack_empty_proc, on_mark_stack_empty)
 
 /* In gc_backptr.h, which bdwgc's library has only in special builds. */
 #define API_BACK_POINTERS(F) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heap snapshots of programs with a hook that pushes roots: what is reachable in the file is what the very same collection has
- * marked, whatever the hook does to the heap.  And when there is a file, or two.
+ * Heap snapshots of programs with a hook that pushes roots, or one that is asked when nothing is left to mark, and of words
+ * that are no plain addresses: what is reachable in the file is what the very same collection has marked, whatever the hook
+ * does to the heap.  And when there is a file, or two.
  */
 #include "tests/api/snapshot.h"
 #include "tests/api/entries.h"
@@ -170,12 +171,94 @@ static int both(void)
     return SGC_write_heap_snapshot(named) == 0 && snapshot_is(named, has_cells) ? 0 : 3;
 }
 
+/* ---- ephemerons, by boxed pointers ---- */
+
+enum { EPHEMERONS = 3000 };
+
+static const GC_word TAG = UINT64_C(0xfff8000000000005), ADDRESS = UINT64_C(0x0000fffffffffff8);
+
+struct ephemeron {
+    struct cell *key, *value;
+};
+
+static struct ephemeron *ephemerons;    /* no root */
+
+static void *box(void *object)
+{
+    return (void *)((GC_word)object | TAG);
+}
+
+/* Half of the values by hand. */
+static struct GC_ms_entry *push_values(struct GC_ms_entry *top, struct GC_ms_entry *limit)
+{
+    GC_word *entry = (GC_word *)top;
+
+    for (int i = 0; i < EPHEMERONS; i++) {
+        if (!GC_is_marked(ephemerons[i].key) || GC_is_marked(ephemerons[i].value))
+            continue;
+        if (i % 2 == 0)
+            GC_mark_and_push(ephemerons[i].value, (struct GC_ms_entry *)entry, limit, NULL);
+        if (i % 2 == 0 || entry + 2 >= (GC_word *)limit)
+            continue;
+        *(entry += 2) = (GC_word)&ephemerons[i].value;
+        entry[1] = sizeof(void *);
+    }
+    return (struct GC_ms_entry *)entry;
+}
+
+static struct cell *make_cell(void *next, void *other)
+{
+    struct cell *cell = GC_MALLOC(sizeof *cell);
+
+    cell->next = next;
+    cell->other = other;
+    return cell;
+}
+
+/* Each value holds the key that comes seven entries later, boxed; the first keys are held by roots, one of them boxed, by an
+ * object that has a finalizer, by that one's data, and by nothing. */
+static void fill(void)
+{
+    struct cell *finalizable = make_cell(NULL, NULL);
+
+    for (int i = EPHEMERONS - 1; i >= 0; i--) {
+        struct cell *key = make_cell(NULL, box(GC_MALLOC_ATOMIC(40)));
+
+        ephemerons[i].key = key;
+        ephemerons[i].value = make_cell(i + 7 < EPHEMERONS ? box(ephemerons[i + 7].key) : NULL, box(GC_MALLOC(24)));
+    }
+    keep(box(ephemerons[0].key));
+    keep(ephemerons[1].key);
+    finalizable->next = box(ephemerons[2].key);
+    GC_register_finalizer(finalizable, api_ignore, box(ephemerons[3].key), NULL, NULL);
+}
+
+static bool has_values(const struct sgc_graph *g)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < g->ranges; i++)
+        found += g->range[i].root == SGC_GRAPH_PROCEDURE;
+    return found > EPHEMERONS / 7;
+}
+
+static int boxed(void)
+{
+    GC_set_pointer_mask(ADDRESS);
+    start();
+    ephemerons = api_outside(EPHEMERONS * sizeof *ephemerons);
+    api_make(fill);
+    GC_set_on_mark_stack_empty(push_values);
+    return snapshot_is_exact(has_values) && GC_base(ephemerons[3].value) != NULL ? 0 : 1;
+}
+
 static void try_hook(const char *option, const char *value)
 {
     setenv(option, value, 1);
     child_ok_of(hook(push_roots), "%s=%s: what a hook pushes", option, value);
     child_ok_of(hook(push_described), "what a hook pushes with descriptors");
     child_ok_of(hook(change_heap), "what a hook allocates, marks and changes");
+    child_ok(boxed, "what ephemerons keep, by boxed pointers");
     unsetenv(option);
 }
 

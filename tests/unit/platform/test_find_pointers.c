@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which words are addresses: all forms of platform/find_pointers.h that this processor has find what a plain loop finds. */
+/*
+ * Which words are addresses: all forms of platform/find_pointers.h that this processor has find what a plain loop finds, also
+ * of words that a mask makes addresses of.
+ */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -18,14 +21,20 @@ static size_t below(size_t bound)
     return (size_t)(random_word(&state) >> 20) % bound;
 }
 
-/* One in so many is inside, that is. */
+/* A word that stands for the address. */
+static uintptr_t written(uintptr_t address)
+{
+    return address | (random_word(&state) & ~sgc_word_form.mask);
+}
+
+/* One in so many stands for an address inside, that is. */
 static uintptr_t any_word(size_t one_in)
 {
     const uintptr_t inside[] = { BASE, BASE + LIMIT - 1, BASE + below(LIMIT) };
     const uintptr_t outside[] = { 0, 1, BASE - 1, BASE + LIMIT, UINTPTR_MAX, INTPTR_MAX, (uintptr_t)INTPTR_MIN,
                                   BASE ^ (uintptr_t)INTPTR_MIN };
 
-    return below(one_in) == 0 ? inside[below(sizeof inside / sizeof *inside)]
+    return below(one_in) == 0 ? written(inside[below(sizeof inside / sizeof *inside)])
                               : outside[below(sizeof outside / sizeof *outside)];
 }
 
@@ -36,9 +45,10 @@ static size_t plain(uintptr_t *inside, const struct sgc_words *range, size_t ran
     for (size_t i = 0; i < ranges; i++)
         for (size_t w = 0; w < range[i].bytes / sizeof(uintptr_t); w++) {
             uintptr_t word = ((const uintptr_t *)range[i].start)[w];
+            uintptr_t address = word & sgc_word_form.mask;
 
-            if (word >= BASE && word < BASE + LIMIT)
-                inside[n++] = word - BASE;
+            if (address >= BASE && address < BASE + LIMIT)
+                inside[n++] = address - BASE;
         }
     return n;
 }
@@ -75,7 +85,7 @@ static bool all_inside(sgc_words_form *form, uintptr_t *end)
     struct sgc_words range = { (uintptr_t)(end - WORDS), WORDS * sizeof *end };
 
     for (size_t w = 1; w <= WORDS; w++)
-        *(end - w) = BASE + w;
+        *(end - w) = written(BASE + w * 16);
     return same(form, &range, 1, WORDS);
 }
 
@@ -89,22 +99,33 @@ static uintptr_t *end_of_memory(void)
     return (uintptr_t *)(void *)(memory + guard);
 }
 
+static void check(sgc_words_form *form, uintptr_t *end, const char *name)
+{
+    bool good = true;
+
+    for (int round = 0; round < ROUNDS && good; round++)
+        good = random_ranges(form, end);
+    tap_ok(good, "%s finds what a plain loop finds, and reads nothing else", name);
+    tap_ok(all_inside(form, end), "nothing is written too far behind");
+}
+
+static unsigned check_all(bool masked, uintptr_t *end, sgc_words_form *last)
+{
+    sgc_words_form *form = NULL;
+    unsigned n = 0;
+
+    for (; sgc_words_inside(n, masked) != NULL; n++)
+        check(form = sgc_words_inside(n, masked), end, masked ? "each form for masked words" : "each form");
+    tap_ok(form == last, "the last form is the one for any processor");
+    return n;
+}
+
 int main(void)
 {
     uintptr_t *end = end_of_memory();
-    sgc_words_form *form;
-    unsigned n = 0;
-    bool good = true, full = true, last = false;
+    unsigned forms = check_all(false, end, sgc_words_inside_any);
 
-    tap_plan(3);
-    for (; (form = sgc_words_inside(n)) != NULL; n++) {
-        for (int round = 0; round < ROUNDS && good; round++)
-            good = random_ranges(form, end);
-        full = full && all_inside(form, end);
-        last = form == sgc_words_inside_any;
-    }
-    tap_ok(good, "each form finds what a plain loop finds, and reads nothing else");
-    tap_ok(full, "nothing is written too far behind");
-    tap_ok(n >= 1 && last, "the last form is the one for any processor");
+    sgc_word_form.mask = UINT64_C(0x0000fffffffffff0);
+    tap_ok(check_all(true, end, sgc_words_masked_any) == forms, "as many for masked words");
     return tap_done();
 }

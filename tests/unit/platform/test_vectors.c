@@ -29,7 +29,7 @@ int main(void)
 
     for (int i = 0; i < WORDS; i++)
         word[i] = (uintptr_t)0x3fdecafe0000 + ((uintptr_t)i << 16);
-    for (unsigned i = 0; (form = sgc_words_inside(i)) != NULL; i++) {
+    for (unsigned i = 0; (form = sgc_words_inside(i / 2, i % 2 != 0)) != NULL; i++) {
         int left;
 
         scan(form);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "gc/gc.h"
+#include "gc/gc_mark.h"
 #include "tests/lib/child.h"
 #include "tests/lib/refuse.h"
 #include "tests/lib/sanitized.h"
@@ -99,6 +100,21 @@ static int reaches_once(void)
     if (SGC_refresh_reachable(root, 1, 0, 4) != 0)
         return 1;
     return SGC_dates(root) != 2 || SGC_dates(shared) != 2 || SGC_dates(far) != 2 || SGC_dates(inside) != 2;
+}
+
+/* By a pointer with a tag in its highest bits, too. */
+static int reaches_boxed(void)
+{
+    struct node *root, *boxed;
+
+    GC_set_pointer_mask(UINT64_C(0x0000ffffffffffff));
+    root = make();
+    boxed = make();
+    root->number = (intptr_t)((uintptr_t)boxed | UINT64_C(0xfff8000000000000));
+    boxed->next = make();
+    if (SGC_refresh_reachable(root, 1, 0, 3) != 0)
+        return 1;
+    return SGC_dates(root) != 2 || SGC_dates(boxed) != 2 || SGC_dates(boxed->next) != 2;
 }
 
 static int reaches_no_more(void)
@@ -274,6 +290,7 @@ static void in_mode(const char *name, int number)
     }
     child_ok(reaches_list, "%s: a list", name);
     child_ok(reaches_once, "%s: each object once", name);
+    child_ok(reaches_boxed, "%s: boxed pointers", name);
     child_ok(reaches_no_more, "%s: no numbers, and nothing behind objects without pointers", name);
     child_ok(passes_through, "%s: what has no date gets none", name);
     child_ok(reaches_deep, "%s: %d objects deep", name, DEEP);
