@@ -577,10 +577,9 @@ static entry *call_hook(struct sgc_marker *marker, sgc_mark_hook_t hook)
 
 enum sgc_hook_result sgc_mark_by_hook(struct sgc_marker *marker, sgc_mark_hook_t hook)
 {
-    entry *result;
+    entry *result = call_hook(marker, hook);
 
     sgc_assert(sgc_marker_marks(marker) && marker->mode.program == SGC_MARK_STOPPED);
-    result = call_hook(marker, hook);
     if (!is_entry(result, marker))
         return SGC_HOOK_STRAYED;
     take_over(marker, marker->client, result);

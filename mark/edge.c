@@ -377,14 +377,11 @@ SGC_INLINE bool mark_next(struct sgc_marker *marker, uintptr_t edge, uint64_t *w
 
 void sgc_edge_mark(struct sgc_marker *marker, uintptr_t edge)
 {
-    struct sgc_words found;
-    uint64_t weight = 0;
-
     sgc_assert(sgc_marker_marks(marker) && sgc_edge_ok(marker, edge));
-    if (mark_next(marker, edge, &weight, &found, marker->how))
-        sgc_push_piece(marker, found.start, found.bytes);
-    if (weight != 0)
-        count_tally(marker, weight);
+    if (!sgc_bit_of(sgc_edge_allocated(marker, edge), sgc_edge_granule(edge)) || !sgc_edge_is_near(edge, marker->near))
+        edge = start_of_unresolved(marker, edge);
+    if (edge != SGC_NOWHERE)
+        sgc_granule_mark(marker, sgc_edge_granule(edge));
 }
 
 /* Marks what the object leads to.  The last new one without a descriptor is the next, the others go
