@@ -585,16 +585,3 @@ enum sgc_hook_result sgc_mark_by_hook(struct sgc_marker *marker, sgc_mark_hook_t
     take_over(marker, marker->client, result);
     return result != marker->client ? SGC_HOOK_PUSHED : SGC_HOOK_CONTENT;
 }
-
-/* ---- marks by hand ---- */
-
-SGC_STATE sgc_a32_t sgc_marked_by_hand;
-
-bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit)
-{
-    uintptr_t seen = sgc_aw_load(word);
-
-    sgc_assert(sgc_marker_marks(marker) && bit != 0);
-    sgc_a32_store(&sgc_marked_by_hand, 1);
-    return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, marker->how) != 0;
-}

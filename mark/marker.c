@@ -105,3 +105,16 @@ bool sgc_edge_remote_bit(uintptr_t edge)
     sgc_assert(sgc_heap_contains(sgc_heap.base + edge));
     return sgc_remote_bit(edge / SGC_GRANULE);
 }
+
+/* ---- marks by hand ---- */
+
+SGC_STATE sgc_a32_t sgc_marked_by_hand;
+
+bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit)
+{
+    uintptr_t seen = sgc_aw_load(word);
+
+    sgc_assert(sgc_marker_marks(marker) && bit != 0);
+    sgc_a32_store(&sgc_marked_by_hand, 1);
+    return (seen & bit) == 0 && sgc_set_marks(word, seen, bit, marker->how) != 0;
+}

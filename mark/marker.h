@@ -245,4 +245,10 @@ bool sgc_pages_flagged(void);
  * they have the registers. */
 bool sgc_edge_remote_bit(uintptr_t edge);
 
+/* Sets an object's mark, which is that bit of the word, and nothing else.  False if it was set.
+ * sgc_marked_by_hand says from then on that marks need not lead to marks; relaxed, written with the
+ * world stopped. */
+SGC_INNER sgc_a32_t sgc_marked_by_hand;
+bool sgc_mark_by_hand(struct sgc_marker *marker, sgc_aw_t *word, uintptr_t bit);
+
 #endif

@@ -212,6 +212,7 @@ GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc(size
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc_ignore_off_page(size_t size, int kind);
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_generic_malloc_uncollectable(size_t size, int kind);
 
+/* GC_generic_malloc with guards and the position, as gc_debug.h has them. */
 GC_API GC_ATTR_MALLOC GC_ATTR_ALLOC_SIZE(1) void *GC_CALL GC_debug_generic_malloc(size_t size, int kind, GC_EXTRA_PARAMS);
 
 /* For an object like another one, with the kind that GC_get_kind_and_size tells. */
