@@ -71,6 +71,10 @@ static __inline__ size_t GC_sgc_usable_(const void *object)
 #define memalign(alignment, size) GC_memalign(alignment, size)
 #undef posix_memalign
 #define posix_memalign(result, alignment, size) GC_posix_memalign(result, alignment, size)
+#undef _aligned_malloc          /* of other systems, the size first */
+#define _aligned_malloc(size, alignment) GC_memalign(alignment, size)
+#undef _aligned_free
+#define _aligned_free(object) GC_free(object)
 #undef free_aligned_sized
 #define free_aligned_sized(object, alignment, size) ((void)(alignment), (void)(size), GC_free(object))
 #ifndef GC_NO_VALLOC

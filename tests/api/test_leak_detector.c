@@ -63,6 +63,10 @@ static void check_aligned(void)
 
     tap_ok(is_object(memalign(512, 100), 100, 512) && is_object(valloc(100), 100, 4096) &&
            is_object(pvalloc(100), 4096, 4096), "memalign, valloc and pvalloc");
+    object = _aligned_malloc(API_LARGE, 64);
+    tap_ok(is_object(object, API_LARGE, 64), "_aligned_malloc");
+    _aligned_free(object);
+    tap_ok(is_gone(object), "_aligned_free");
     tap_ok(posix_memalign(&object, 128, 100) == 0 && is_object(object, 100, 128), "posix_memalign");
     object = aligned_alloc(64, API_LARGE);
     tap_ok(is_object(object, API_LARGE, 64), "aligned_alloc");
