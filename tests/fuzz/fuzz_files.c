@@ -20,7 +20,7 @@
 #include "perfmodel/tools/snapshot_stats.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { SMALL = 3000, FEW_ARENAS = 16, FEW_EDGES = 20000 };      /* of a graph that is simulated */
+enum { SMALL = 3000, FEW_ARENAS = 16, FEW_EDGES = 20000, CACHE_MAX = 1 << 26 };   /* of what is simulated */
 
 static const char *const words[] = {
     "SGCsnap\n", "\x28\xb5\x2f\xfd", "\n", "#", " ", "nan", "inf", "1e308", "-1", "0", "4294967296", "18446744073709551616",
@@ -171,7 +171,7 @@ static void use_machine(const struct sgc_machine *m, unsigned how)
     struct sgc_graph g;
 
     sgc_sim_machine_of(m, how % 2 != 0, &machine);
-    if (sgc_sim_machine_check(&machine) != NULL || !sgc_graph_make(&g, &arrays))
+    if (sgc_sim_machine_check(&machine) != NULL || machine.cache_bytes > CACHE_MAX || !sgc_graph_make(&g, &arrays))
         return;
     simulate(&g, how, &machine);
     sgc_graph_release(&g);
