@@ -7,6 +7,7 @@
  */
 #include "api.h"
 
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "../lib/sanitized.h"
@@ -20,7 +21,8 @@ static struct {
     size_t bytes;
 } chunk[CHUNKS];
 
-static volatile int chunks, refusals, collected;
+static atomic_int chunks;                   /* threads look for theirs while another is told of more */
+static volatile int refusals, collected;
 static volatile size_t refused;
 
 static void count_collection(GC_EventType event)
@@ -36,7 +38,8 @@ static void note(void *space, size_t bytes)
         refusals++;
     } else if (chunks < CHUNKS) {
         chunk[chunks].space = space;
-        chunk[chunks++].bytes = bytes;
+        chunk[chunks].bytes = bytes;
+        chunks++;
     }
     GC_gcollect();                      /* it does nothing but report, under the lock */
 }

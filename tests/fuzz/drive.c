@@ -29,7 +29,7 @@
 #include "platform/report.h"
 #include "tests/lib/tap.h"
 
-enum { SECONDS = 10, FAULT_SECONDS = 60, HANGS_MS = 60000, SHOWN = 4000, PRINTED = 600, SMALLER_MS = 15000, NO_FAULT = -1 };
+enum { SECONDS = 4, FAULT_SECONDS = 60, HANGS_MS = 60000, SHOWN = 4000, PRINTED = 600, SMALLER_MS = 15000, NO_FAULT = -1 };
 
 /* One page or more, shared by the process and its children: the input that runs. */
 static struct shared {
