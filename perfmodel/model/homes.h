@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "perfmodel/machine/machine.h"
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 
 struct sgc_homes {
     const struct sgc_graph *graph;

@@ -36,9 +36,7 @@ dist_machines_DATA = \
 	perfmodel/machines/rome2.machine
 
 bin_PROGRAMS += perfmodel/tools/sgc-machine perfmodel/tools/sgc-predict
-tool_sources = perfmodel/tools/command_line.c perfmodel/tools/command_line.h
-perfmodel_tools_sgc_machine_SOURCES = perfmodel/tools/output.c perfmodel/tools/output.h perfmodel/tools/sgc-machine.c \
-	$(tool_sources)
+perfmodel_tools_sgc_machine_SOURCES = perfmodel/tools/sgc-machine.c $(output_sources) $(tool_sources)
 perfmodel_tools_sgc_machine_LDADD = libsgcmodel.la libsgccore.la
 perfmodel_tools_sgc_machine_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_MACHINE_VERSION='"$(PACKAGE_VERSION)"'
 perfmodel_tools_sgc_predict_SOURCES = perfmodel/tools/sgc-predict.c $(tool_sources)

@@ -13,7 +13,7 @@
 #define SGC_PERFMODEL_SIM_RESTORE_H
 
 #include "perfmodel/sim/memory.h"
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 
 struct sgc_sim_range {
     uintptr_t lo, hi;

@@ -12,8 +12,8 @@
 
 #include "perfmodel/machine/bench.h"
 #include "perfmodel/machine/machine_file.h"
-#include "perfmodel/tools/command_line.h"
-#include "perfmodel/tools/output.h"
+#include "snapshot/tools/command_line.h"
+#include "snapshot/tools/output.h"
 #include "platform/nodes/topology.h"
 
 enum { FAILED = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED, ENOUGH_PROCESSORS = 8 };

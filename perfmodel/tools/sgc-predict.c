@@ -11,7 +11,7 @@
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/model/predict.h"
 #include "perfmodel/model/serial_mark.h"
-#include "perfmodel/tools/command_line.h"
+#include "snapshot/tools/command_line.h"
 #include "platform/text_line.h"
 
 enum { BAD_INPUT = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED };

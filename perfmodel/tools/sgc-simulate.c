@@ -10,7 +10,7 @@
 
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/sim/sim.h"
-#include "perfmodel/tools/command_line.h"
+#include "snapshot/tools/command_line.h"
 
 enum { BAD_INPUT = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED };
 

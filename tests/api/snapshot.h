@@ -8,7 +8,7 @@
 #include "tests/api/api.h"
 
 #include "gc/events/events.h"
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 #include "sgc_shortterm.h"
 #include "tests/lib/folder.h"
 

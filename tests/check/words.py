@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 
-FOLDERS = ("platform", "options", "alloc", "malloc", "mark", "gc", "shortterm", "preload", "perfmodel")
+FOLDERS = ("platform", "options", "alloc", "malloc", "mark", "gc", "shortterm", "preload", "snapshot", "perfmodel")
 COMMENT = re.compile(r'/\*(.*?)\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 SENTENCE = re.compile(r"(?:^|[.:;?!]\s+|^-\s+)(Who|What|Whoever|Whatever|Likewise|The same|As above)\b", re.MULTILINE)
 INCLUDE = re.compile(r"^\s*#\s*include.*$", re.MULTILINE)

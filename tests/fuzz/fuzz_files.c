@@ -17,7 +17,7 @@
 #include "gc/snapshot/format_rules.h"
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/sim/sim.h"
-#include "perfmodel/tools/snapshot_stats.h"
+#include "snapshot/tools/snapshot_stats.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SMALL = 3000, FEW_ARENAS = 16, FEW_EDGES = 20000, CACHE_MAX = 1 << 26 };   /* of what is simulated */

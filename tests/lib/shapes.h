@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_SHAPES_H
 #define TESTS_LIB_SHAPES_H
 
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 #include "tests/lib/tap.h"
 
 struct shape {

@@ -28,7 +28,8 @@ class Unusable(Exception):
 
 
 def tool(places, name):
-    return os.path.join(places.build, "perfmodel", "tools", name)
+    """The path of a tool in a build: sgc-snapshot has a folder of its own."""
+    return os.path.join(places.build, "snapshot" if name == "sgc-snapshot" else "perfmodel", "tools", name)
 
 
 def machine_file(name):

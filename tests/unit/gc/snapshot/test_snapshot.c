@@ -2,7 +2,7 @@
 /*
  * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and the message when
  * none can be.  Also: gc/snapshot/heap_part.c and gc/snapshot/blocks.c, whose output is compared
- * with the marks by tests/api/test_snapshot.c, and read by tests/unit/perfmodel/test_reader.c.
+ * with the marks by tests/api/test_snapshot.c, and read by tests/unit/snapshot/test_reader.c.
  */
 #include "gc/snapshot/snapshot.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perfmodel/tools/snapshot_stats.h. */
-#include "perfmodel/tools/snapshot_stats.h"
+/* See snapshot/tools/snapshot_stats.h. */
+#include "snapshot/tools/snapshot_stats.h"
 
 #include <inttypes.h>
 #include <stdio.h>

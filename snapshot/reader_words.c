@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sections with words: of objects, of roots, and what finalization keeps.  Which objects they
  * lead to. */
-#include "perfmodel/snapshot/reader.h"
+#include "snapshot/reader.h"
 
 /* ---- from a word to an object: as mark/edge.c and mark/scan.c do it ---- */
 

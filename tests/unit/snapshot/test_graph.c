@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfmodel/snapshot/graph.c, make.c, check.c: graphs from arrays, what is reached in them, and that a wrong one is seen. */
-#include "perfmodel/snapshot/graph.h"
+/* snapshot/graph.c, make.c, check.c: graphs from arrays, what is reached in them, and that a wrong one is seen. */
+#include "snapshot/graph.h"
 
 #include "tests/lib/tap.h"
 

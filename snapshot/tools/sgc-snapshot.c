@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfmodel/snapshot/graph.h"
-#include "perfmodel/snapshot/unpack.h"
-#include "perfmodel/tools/output.h"
-#include "perfmodel/tools/snapshot_stats.h"
+#include "snapshot/graph.h"
+#include "snapshot/unpack.h"
+#include "snapshot/tools/output.h"
+#include "snapshot/tools/snapshot_stats.h"
 #include "platform/text_line.h"
 
 enum { MISUSED = 2, BAD = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfmodel/snapshot/: a snapshot that is cut off, damaged, or none at all is refused with a message.  Those that somebody has
+ * snapshot/: a snapshot that is cut off, damaged, or none at all is refused with a message.  Those that somebody has
  * made who knows the checksums, tests/fuzz/fuzz_files.c makes.
  */
 #include "sgc.h"
@@ -12,7 +12,7 @@
 #include "gc/snapshot/format_rules.h"
 #include "gc/gc_mark.h"
 #include "gc/gc_typed.h"
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 #include "tests/lib/folder.h"
 #include "tests/lib/random.h"
 

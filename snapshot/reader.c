@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a snapshot: the order of its sections, and its end.  See perfmodel/snapshot/reader.h. */
-#include "perfmodel/snapshot/reader.h"
+/* Reading a snapshot: the order of its sections, and its end.  See snapshot/reader.h. */
+#include "snapshot/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

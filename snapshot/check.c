@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Do the parts of a graph fit together?  sgc_graph_check. */
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 
 static const char *check_pages(const struct sgc_graph *g)
 {

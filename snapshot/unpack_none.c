@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without libzstd: perfmodel/snapshot/unpack.h. */
-#include "perfmodel/snapshot/unpack.h"
+/* A build without libzstd: snapshot/unpack.h. */
+#include "snapshot/unpack.h"
 
 bool sgc_unpack_can(void)
 {

@@ -5,8 +5,8 @@
  * The first problem is kept, with where it is.  From then on numbers are 0, which end every list,
  * so that who reads need not look each time.  By one thread.
  */
-#ifndef SGC_PERFMODEL_SNAPSHOT_INPUT_H
-#define SGC_PERFMODEL_SNAPSHOT_INPUT_H
+#ifndef SGC_SNAPSHOT_INPUT_H
+#define SGC_SNAPSHOT_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "gc/snapshot/format_rules.h"
-#include "perfmodel/snapshot/unpack.h"
+#include "snapshot/unpack.h"
 #include "platform/report.h"
 
 enum { SGC_INPUT_PROBLEM = 400 };       /* bytes of the text */

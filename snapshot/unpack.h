@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files packed by libzstd, if this build has it: unpack_zstd.c, else unpack_none.c. */
-#ifndef SGC_PERFMODEL_SNAPSHOT_UNPACK_H
-#define SGC_PERFMODEL_SNAPSHOT_UNPACK_H
+#ifndef SGC_SNAPSHOT_UNPACK_H
+#define SGC_SNAPSHOT_UNPACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

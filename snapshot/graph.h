@@ -13,8 +13,8 @@
  * Everything here is memory of malloc.  One thread fills a graph; when it is there it is only read,
  * by any number of threads.
  */
-#ifndef SGC_PERFMODEL_SNAPSHOT_GRAPH_H
-#define SGC_PERFMODEL_SNAPSHOT_GRAPH_H
+#ifndef SGC_SNAPSHOT_GRAPH_H
+#define SGC_SNAPSHOT_GRAPH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs from arrays: sgc_graph_make. */
-#include "perfmodel/snapshot/graph.h"
+#include "snapshot/graph.h"
 
 #include <stdlib.h>
 

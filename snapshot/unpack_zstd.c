@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A build with libzstd: perfmodel/snapshot/unpack.h. */
-#include "perfmodel/snapshot/unpack.h"
+/* A build with libzstd: snapshot/unpack.h. */
+#include "snapshot/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>

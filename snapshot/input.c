@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perfmodel/snapshot/input.h. */
-#include "perfmodel/snapshot/input.h"
+/* See snapshot/input.h. */
+#include "snapshot/input.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,11 +7,11 @@
  * pushes of procedures come last, and are put among the edges at the end.  A word leads to an
  * object by the rules of a mark: reader_words.c.
  */
-#ifndef SGC_PERFMODEL_SNAPSHOT_READER_H
-#define SGC_PERFMODEL_SNAPSHOT_READER_H
+#ifndef SGC_SNAPSHOT_READER_H
+#define SGC_SNAPSHOT_READER_H
 
-#include "perfmodel/snapshot/graph.h"
-#include "perfmodel/snapshot/input.h"
+#include "snapshot/graph.h"
+#include "snapshot/input.h"
 
 /* An array that grows. */
 struct sgc_grown {

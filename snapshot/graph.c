@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions to a graph: perfmodel/snapshot/graph.h. */
-#include "perfmodel/snapshot/graph.h"
+/* Questions to a graph: snapshot/graph.h. */
+#include "snapshot/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perfmodel/tools/command_line.h. */
-#include "perfmodel/tools/command_line.h"
+/* See snapshot/tools/command_line.h. */
+#include "snapshot/tools/command_line.h"
 
 #include <errno.h>
 #include <inttypes.h>

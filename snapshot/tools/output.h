@@ -3,8 +3,8 @@
  * Files that the tools write by stdio: made as all are, complete or not there
  * (platform/out_file.h).
  */
-#ifndef SGC_PERFMODEL_TOOLS_OUTPUT_H
-#define SGC_PERFMODEL_TOOLS_OUTPUT_H
+#ifndef SGC_SNAPSHOT_TOOLS_OUTPUT_H
+#define SGC_SNAPSHOT_TOOLS_OUTPUT_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perfmodel/tools/output.h. */
-#include "perfmodel/tools/output.h"
+/* See snapshot/tools/output.h. */
+#include "snapshot/tools/output.h"
 
 #include <errno.h>
 

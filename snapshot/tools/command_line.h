@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that the command lines of the tools share.  A mistake ends the process, with a line
  * that says what was expected. */
-#ifndef SGC_PERFMODEL_TOOLS_COMMAND_LINE_H
-#define SGC_PERFMODEL_TOOLS_COMMAND_LINE_H
+#ifndef SGC_SNAPSHOT_TOOLS_COMMAND_LINE_H
+#define SGC_SNAPSHOT_TOOLS_COMMAND_LINE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sections that say what there is: header, kinds, distances, nodes, pages with their
  * objects. */
-#include "perfmodel/snapshot/reader.h"
+#include "snapshot/reader.h"
 
 #include <stdlib.h>
 

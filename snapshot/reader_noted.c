@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The two sections with what the program's hook and its procedures have pushed. */
-#include "perfmodel/snapshot/reader.h"
+#include "snapshot/reader.h"
 
 #include <stdlib.h>
 

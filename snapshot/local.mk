@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# Heap snapshots, the graphs that are read from them, and the tool for them: see snapshot/README.md.
+snapshot_sources = \
+	gc/snapshot/format_rules.h \
+	snapshot/check.c \
+	snapshot/graph.c \
+	snapshot/graph.h \
+	snapshot/input.c \
+	snapshot/input.h \
+	snapshot/make.c \
+	snapshot/reader.c \
+	snapshot/reader.h \
+	snapshot/reader_noted.c \
+	snapshot/reader_pages.c \
+	snapshot/reader_words.c \
+	snapshot/unpack.h
+if SGC_ZSTD
+snapshot_sources += snapshot/unpack_zstd.c
+else
+snapshot_sources += snapshot/unpack_none.c
+endif
+
+noinst_LTLIBRARIES += libsgcgraph.la
+libsgcgraph_la_SOURCES = $(snapshot_sources)
+libsgcgraph_la_LIBADD = $(SGC_ZSTD_LIBS)
+
+# What programs say in a terminal and write: the tools of perfmodel/ share it.
+tool_sources = snapshot/tools/command_line.c snapshot/tools/command_line.h
+output_sources = snapshot/tools/output.c snapshot/tools/output.h
+
+bin_PROGRAMS += snapshot/tools/sgc-snapshot
+snapshot_tools_sgc_snapshot_SOURCES = snapshot/tools/sgc-snapshot.c snapshot/tools/snapshot_stats.c snapshot/tools/snapshot_stats.h \
+	$(output_sources)
+snapshot_tools_sgc_snapshot_LDADD = libsgcgraph.la libsgccore.la
+snapshot_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'
+EXTRA_DIST += snapshot/README.md snapshot/unpack_none.c snapshot/unpack_zstd.c
