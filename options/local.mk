@@ -2,6 +2,8 @@
 # Options from environment variables: rows, parsing, messages, the listing.
 
 options_sources = \
+	options/option_file.c \
+	options/option_file.h \
 	options/option_list.c \
 	options/option_signal.c \
 	options/option_table.c \

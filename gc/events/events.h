@@ -236,7 +236,7 @@ struct sgc_listener {
     void (*thread_gone)(void *context, sgc_tid_t tid);                              /* [any] */
 };
 
-#define SGC_LISTENERS_MAX 8
+#define SGC_LISTENERS_MAX 16
 
 /*
  * The registered listeners.

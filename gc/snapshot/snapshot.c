@@ -29,6 +29,7 @@
 #include "gc/threads/world.h"
 #include "mark/displacements.h"
 #include "mark/noted.h"
+#include "options/option_file.h"
 #include "platform/out_file.h"
 #include "platform/text_line.h"
 
@@ -318,11 +319,13 @@ static void close_snapshot(bool complete, int *error)
 /* ---- the option ---- */
 
 struct snapshots {
-    struct sgc_snapshot_option option;
+    struct sgc_option_file file;
+    int every;                          /* in each collection whose number is a multiple of this;
+                                         * 0: in none */
     sgc_aw_t wanted;                    /* a struct sgc_snapshot_request, */
     sgc_a32_t process;                  /* of a thread of this process */
     sgc_a32_t listens;
-    sgc_a32_t each;                     /* option.every, for any thread: relaxed */
+    sgc_a32_t each;                     /* `every`, for any thread: relaxed */
     int error;                          /* that is to be told when the world runs */
     bool due;                           /* of the files that are being written the first is
                                          * SGC_SNAPSHOT's, */
@@ -331,40 +334,19 @@ struct snapshots {
 
 SGC_STATE static struct snapshots snapshots;
 
-_Static_assert(sizeof ((struct sgc_snapshot_option *)0)->pattern >= SGC_OPTION_TEXT_BYTES, "any option fits");
+_Static_assert(sizeof snapshots.file.pattern >= SGC_OPTION_TEXT_BYTES, "any option fits");
 
-static const char every_is[] = ",every=";
-
-/* 0: it is no number, or too large a one. */
-static uint32_t number_of(const char *text)
-{
-    uint64_t number = 0;
-
-    for (; *text >= '0' && *text <= '9' && number <= UINT32_MAX; text++)
-        number = number * 10 + (uint64_t)(*text - '0');
-    return *text == '\0' && number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
-bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option)
-{
-    const char *comma = strstr(text, every_is);
-    size_t length = comma != NULL ? (size_t)(comma - text) : strlen(text);
-
-    option->every = comma != NULL ? number_of(comma + sizeof every_is - 1) : 1;
-    if (length >= sizeof option->pattern || length == 0 || option->every == 0)
-        return false;
-    memcpy(option->pattern, text, length);
-    option->pattern[length] = '\0';
-    sgc_assert(strlen(option->pattern) == length);
-    return true;
-}
+static const struct sgc_option_row keys[] = {
+    { "every", NULL, "in collections whose number is a multiple of this", 1, 1, INT32_MAX, SGC_NONE, SGC_OPTION_INT,
+      &snapshots.every },
+};
 
 /* ---- when one is written, and into which files ---- */
 
 static bool is_due(uint64_t cycle)
 {
     sgc_assert(sgc_gc_lock_held());
-    return snapshots.option.every != 0 && cycle % snapshots.option.every == 0;
+    return snapshots.every != 0 && cycle % (uint64_t)snapshots.every == 0;
 }
 
 /* In the child of a fork the thread that had asked is gone, and so is its request. */
@@ -414,7 +396,7 @@ static void begin(uint64_t cycle)
     char name[SGC_OUT_PATH];
 
     sgc_assert(sgc_stopped_by_self() && !is_open());
-    if (snapshots.due && !sgc_log_file_name(snapshots.option.pattern, getpid(), &cycle, name, sizeof name)) {
+    if (snapshots.due && !sgc_log_file_name(snapshots.file.pattern, getpid(), &cycle, name, sizeof name)) {
         snapshots.error = ENAMETOOLONG;
         snapshots.due = false;
     }
@@ -457,7 +439,7 @@ static void on_resumed(void *context, const struct sgc_cycle_record *record)
              sgc_quote(sgc_options.snapshot, strlen(sgc_options.snapshot), quoted, sizeof quoted),
              sgc_error_text(snapshots.error), snapshots.error);
     snapshots.error = 0;
-    snapshots.option.every = 0;
+    snapshots.every = 0;
     sgc_a32_store(&snapshots.each, 0);
 }
 
@@ -492,17 +474,17 @@ void sgc_snapshots_start(void)
 {
     char quoted[200];
 
-    sgc_assert(snapshots.option.every == 0);
+    sgc_assert(snapshots.every == 0);
     if (sgc_options.snapshot[0] == '\0')
         return;
-    if (!sgc_snapshot_parse(sgc_options.snapshot, &snapshots.option)) {
-        snapshots.option.every = 0;
-        sgc_warn("SGC_SNAPSHOT=%s: expected PATTERN or PATTERN,every=N with a number from 1 on; no heap snapshots are written",
-                 sgc_quote(sgc_options.snapshot, strlen(sgc_options.snapshot), quoted, sizeof quoted));
+    if (!sgc_option_file_parse(sgc_options.snapshot, keys, sizeof keys / sizeof keys[0], &snapshots.file)) {
+        snapshots.every = 0;
+        sgc_warn("SGC_SNAPSHOT=%s: %s; expected PATTERN or PATTERN,every=N; no heap snapshots are written",
+                 sgc_quote(sgc_options.snapshot, strlen(sgc_options.snapshot), quoted, sizeof quoted), snapshots.file.wrong);
         return;
     }
     if (listen_to_cycles())
-        sgc_a32_store(&snapshots.each, snapshots.option.every);
+        sgc_a32_store(&snapshots.each, (uint32_t)snapshots.every);
     else
         sgc_warn("SGC_SNAPSHOT: %d listeners are registered already, so no heap snapshots are written", SGC_LISTENERS_MAX);
 }

@@ -31,15 +31,6 @@
 
 struct sgc_mutator;
 
-/* The parts of the option SGC_SNAPSHOT. */
-struct sgc_snapshot_option {
-    char pattern[1024];                 /* "": no snapshots */
-    uint32_t every;                     /* in each collection whose number is a multiple of this */
-};
-
-/* False if the text is no PATTERN[,every=N]. */
-bool sgc_snapshot_parse(const char *text, struct sgc_snapshot_option *option);
-
 /* Begins to write heap snapshots, if SGC_SNAPSHOT asks for them.  Once, at start. */
 void sgc_snapshots_start(void);
 

@@ -5,7 +5,7 @@
  *
  * Each entry is read alone, set by the program, and read together with the others.  It is accepted, and then has the value that
  * a small model of the formats says, or is answered by one message, and then nothing has changed; each option's value is in its
- * range afterwards.  The file options' texts also go through the parser of SGC_SNAPSHOT.
+ * range afterwards.  The texts also go through the parser of PATTERN,key=value.
  *
  * Also: options/option_text.c, options/option_list.c, options/option_signal.c, gc/config/preset.c.
  */
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "gc/config/option_set.h"
-#include "gc/snapshot/snapshot.h"
+#include "options/option_file.h"
 #include "platform/faults.h"
 #include "platform/report.h"
 #include "tests/fuzz/entries.h"
@@ -26,7 +26,7 @@ static char entry[ENTRIES][ENTRY_BYTES];
 static int entries, messages, nowhere = -1;
 
 static const char *const words[] = {
-    "auto", "none", "off", "on", "yes", "no", "=", ",every=", "%p", "%n", "SGC_", "GC_", "SIG", "RTMIN+", "RTMAX-",
+    "auto", "none", "off", "on", "yes", "no", "=", ",every=", ",rate=", ",signal=", "%p", "%n", "SGC_", "GC_", "SIG", "RTMIN+", "RTMAX-",
     "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616", "0.5", "1.", "65536.0", "1k",
     "1T", "-1", "00", "+1", "0x10", NULL,
 };
@@ -309,13 +309,22 @@ static void read_together(void)
     check_rows();
 }
 
-static void parse_snapshot(const char *text)
+static void parse_file(const char *text)
 {
-    struct sgc_snapshot_option option;
+    struct sgc_option_file option;
+    size_t rate;
+    int every, signal;
+    const struct sgc_option_row keys[] = {
+        { "every", NULL, "", 1, 1, INT32_MAX, SGC_NONE, SGC_OPTION_INT, &every },
+        { "rate", NULL, "", 1 << 19, 1, INT64_C(1) << 40, SGC_NONE, SGC_OPTION_SIZE, &rate },
+        { "signal", NULL, "", 0, 1, 64, SGC_NONE, SGC_OPTION_SIGNAL, &signal },
+    };
+    bool accepted = sgc_option_file_parse(text, keys, 3, &option);
 
-    if (sgc_snapshot_parse(text, &option))
-        fuzz_expect(option.every > 0 && option.pattern[0] != '\0' && strlen(option.pattern) < sizeof option.pattern,
-                    "SGC_SNAPSHOT=%.200s is accepted", text);
+    fuzz_expect(accepted == (option.pattern[0] != '\0') && accepted == (option.wrong[0] == '\0') &&
+                strlen(option.pattern) < sizeof option.pattern && strlen(option.wrong) < sizeof option.wrong,
+                "a text of files, %.200s", text);
+    fuzz_expect(1 <= every && 1 <= rate && rate <= (size_t)1 << 40 && 0 <= signal && signal <= 64, "its keys, %.200s", text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -331,7 +340,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make_entry(entry[entries++], &in);
     for (int i = 0; i < entries; i++) {
         read_alone(entry[i]);
-        parse_snapshot(strchrnul(entry[i], '=')[0] != '\0' ? strchr(entry[i], '=') + 1 : entry[i]);
+        parse_file(strchrnul(entry[i], '=')[0] != '\0' ? strchr(entry[i], '=') + 1 : entry[i]);
     }
     set_each();
     apply_all(false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SGC_SNAPSHOT: its text, names, in which collections a snapshot is written, and the message when
+ * SGC_SNAPSHOT: names, in which collections a snapshot is written, and the message when
  * none can be.  Also: gc/snapshot/heap_part.c and gc/snapshot/blocks.c, whose output is compared
  * with the marks by tests/api/test_snapshot.c, and read by tests/unit/snapshot/test_reader.c.
  */
@@ -12,20 +12,6 @@
 #include "sgc.h"
 #include "tests/lib/child.h"
 #include "tests/lib/folder.h"
-
-static struct sgc_snapshot_option option;
-
-static void test_option(void)
-{
-    tap_ok(sgc_snapshot_parse("a%p.b", &option) && option.every == 1 && strcmp(option.pattern, "a%p.b") == 0,
-           "a pattern alone means each collection");
-    tap_ok(sgc_snapshot_parse("a,every=12", &option) && option.every == 12 && strcmp(option.pattern, "a") == 0,
-           "each n-th if it says so");
-    tap_ok(sgc_snapshot_parse("a,b", &option) && strcmp(option.pattern, "a,b") == 0, "a comma may be part of a name");
-    tap_ok(!sgc_snapshot_parse("a,every=0", &option) && !sgc_snapshot_parse("a,every=", &option) &&
-           !sgc_snapshot_parse("a,every=2x", &option) && !sgc_snapshot_parse("a,every=99999999999", &option) &&
-           !sgc_snapshot_parse(",every=2", &option) && !sgc_snapshot_parse("a,every=-1", &option), "other texts are refused");
-}
 
 static void test_names(void)
 {
@@ -176,7 +162,7 @@ static int collect_twice(void)
 int main(void)
 {
     folder_make();
-    tap_each(test_option, test_names, test_numbers, test_crc);
+    tap_each(test_names, test_numbers, test_crc);
     child_ok(collect_three, "every third collection writes one, and its time is a part of the pause");
     child_ok(collect_beside, "where collections run beside the program those stop it");
     child_ok(fork_asked, "what was asked for before a fork is not written by the child, which asks anew");
