@@ -134,7 +134,8 @@ bool sgc_option_file_parse(const char *text, const struct sgc_option_row *keys, 
     option->pattern[0] = option->wrong[0] = '\0';
     store_initial(keys, count);
     if (length == 0 || length >= sizeof option->pattern) {
-        sgc_format(option->wrong, sizeof option->wrong, "%s", length == 0 ? "there is no file name" : "the file name is too long");
+        sgc_format(option->wrong, sizeof option->wrong, "%s",
+                   length == 0 ? "there is no file name" : "the file name is too long");
         return false;
     }
     if (!take_settings(end, keys, count, option)) {

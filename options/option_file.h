@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options that name files which the library writes, and say when: PATTERN[,key=value]...  The
- * pattern ends where the first ",word=" begins, so that a comma may be part of a name.  The keys are
+ * pattern ends where the first ",word=" begins, so that a comma may be part of a name.  Keys are
  * rows like those of a library's table, and their values are read, bounded and shown in the same
  * way.  Pure: no malloc, no stdio, no locale.
  */
