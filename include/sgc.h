@@ -124,8 +124,9 @@ GC_API int SGC_check(void);
 typedef enum {
     SGC_HELD_NOT_HEAP,          /* the address is not in SGC's heap, or NULL */
     SGC_HELD_NO_OBJECT,         /* it is, but in no object: what was there has been freed or reclaimed */
-    SGC_HELD_BY_NOTHING,        /* nothing leads to the object: the next collection reclaims it, unless a hook of
-                                   GC_set_push_other_roots pushes it, or it gets a finalizer's turn first */
+    SGC_HELD_BY_NOTHING,        /* nothing leads to the object: the next collection reclaims it, unless the program pushes it (a
+                                   mark procedure, a hook of GC_set_push_other_roots or GC_set_on_mark_stack_empty: the
+                                   search calls none of them), or it gets a finalizer's turn first */
     SGC_HELD_BY_STATIC,         /* static data of the program or a library */
     SGC_HELD_BY_ADDED,          /* a range of GC_add_roots */
     SGC_HELD_BY_STACK,          /* a thread's stack, or its registers, which are on its stack while it is stopped */

@@ -206,7 +206,8 @@ GC_API SGC_region_t *SGC_region_of(const void *address);
 
 /* ---- verify ------------------------------------------------------------------------------------------- */
 
-/* With SGC_SHORTTERM=verify each collection looks at what has expired since the one before. */
+/* With SGC_SHORTTERM=verify each collection looks at what has expired since the one before: whether words lead there.  What
+ * the program pushes is not seen (a mark procedure, a hook of GC_set_push_other_roots or GC_set_on_mark_stack_empty). */
 enum {
     SGC_FINDING_PREMATURE,      /* an object that has expired can be reached: with free a pointer to it would dangle */
     SGC_FINDING_NEEDED,         /* one that has expired can be reached from an object that has a date: the same, later */

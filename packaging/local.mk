@@ -29,7 +29,7 @@ nodist_bdwgccmake_DATA = packaging/bdwgc/BDWgcConfig.cmake packaging/bdwgc/BDWgc
 bdwgcpkgconfigdir = $(bdwgclibdir)/pkgconfig
 nodist_bdwgcpkgconfig_DATA = packaging/bdwgc/bdw-gc.pc
 
-# bdwgc's libraries for C++ programs are archives here: a shared one would be looked for in this folder when the program runs.
+# bdwgc's libraries for C++ programs are archives here: a shared one would be looked for by its own name when the program runs.
 if SGC_CXX
 bdwgclib_LIBRARIES = packaging/bdwgc/libgccpp.a packaging/bdwgc/libgctba.a
 packaging_bdwgc_libgccpp_a_SOURCES = gc/api/cpp_bad_alloc.cc gc/api/cpp_new.cc
@@ -41,7 +41,7 @@ endif
 # What else the folder holds is links, each with where it leads to.
 bdwgc_links = include/gc:$(sgcincludedir)/gc include/gc.h:$(sgcincludedir)/gc.h include/gc_cpp.h:$(sgcincludedir)/gc_cpp.h
 if SGC_SHARED
-bdwgc_links += lib/libgc.so:$(libdir)/libsgc.so
+bdwgc_links += lib/libgc.so:$(libdir)/libsgc.so lib/libsgc.so.0:$(libdir)/libsgc.so.0    # where a run path to this folder finds it
 endif
 if SGC_STATIC
 bdwgc_links += lib/libgc.a:$(libdir)/libsgc.a

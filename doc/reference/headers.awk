@@ -15,9 +15,23 @@
 #
 # conditions[1 .. depth] are the #if around the text, "" for their #else; text_number tells one comment from another.
 
+# Without a word that is none of ours, but for where it is a part of another.
+function without_word(code, word,    done, at, rest) {
+    done = ""
+    while ((at = index(code, word))) {
+        rest = substr(code, at + length(word))
+        done = done substr(code, 1, at - 1)
+        if (done ~ /[A-Za-z_0-9]$/ || rest ~ /^[A-Za-z_0-9]/)
+            done = done word
+        code = rest
+    }
+    return done code
+}
+
 # Without what only the compiler is told.  Macros that stand for a type, or words of one, are replaced if they are known.
 function plain_code(code,    done, name) {
-    gsub(/GC_API|GC_CALLBACK|GC_CALL|GC_[A-Z_]+_ATTRIBUTE/, "", code)
+    code = without_word(without_word(without_word(code, "GC_API"), "GC_CALLBACK"), "GC_CALL")
+    gsub(/GC_[A-Z_]+_ATTRIBUTE/, "", code)
     gsub(/GC_ATTR_[A-Z_]+(\([0-9, ]*\))?/, "", code)
     gsub(/\( \*/, "(*", code)
     gsub(/GC_SUSPEND_THREAD_ID/, "pthread_t", code)

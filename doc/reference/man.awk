@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Writes manual pages of section 3sgc: awk -v to=FOLDER -v version=VERSION -f headers.awk -f prose.awk -f man.awk HEADER...
 #
-# A page for each comment that is about functions, variables, types or macros with arguments, under the name of the first, with
-# a link from each other name, and from the macros that stand for functions; and a page for each header, with what all of its functions
-# have in common.
+# A page for each comment that is about functions, variables, types or macros, but for constants that configure, under the name of
+# the first, with a link from each other name, and from the macros that stand for functions; and a page for each header, with what all
+# of its functions have in common.
 
 # ---- what is read ----
 
@@ -44,7 +44,7 @@ function is_named(kind, name, code, text) {
         return 0
     if (kind == "function" || kind == "variable")
         return 1
-    return text != "" && (kind == "type" || code ~ /^#define [A-Z_a-z0-9]+\(/)
+    return text != "" && (kind == "type" || (kind == "macro" && (file !~ /config_macros/ || code ~ /^#define [A-Z_a-z0-9]+\(/)))
 }
 
 function declared(kind, name, code, text, remark) {
@@ -301,6 +301,9 @@ function put_link(name, title) {
     close(to "/" name ".3sgc")
 }
 
+# One that was cut has three already.
+function full_stop(text) { return text (text ~ /\.$/ ? "" : ".") }
+
 function put_header_page(    b, last) {
     on_page = 0
     begin_page(base(file))
@@ -318,7 +321,7 @@ function put_header_page(    b, last) {
             print ".SS \"" last "\"" >out
         }
         begun = 1
-        term(titles[b] "(3sgc)", in_short(block_text[b] "\n\n" remarks[b]) ".")
+        term(titles[b] "(3sgc)", full_stop(in_short(block_text[b] "\n\n" remarks[b])))
     }
     put_see_also()
     close(out)

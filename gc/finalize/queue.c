@@ -198,17 +198,24 @@ static bool take(struct sgc_mutator *self, struct sgc_record *copy)
     return r != NULL;
 }
 
+/* May one more run, after so many in this call?  The program may change its mind meanwhile. */
+static bool may_run(int count)
+{
+    uint32_t max = sgc_a32_load(&sgc_finalizers_at_once);
+
+    return (max == 0 || (uint32_t)count < max) && sgc_finalizers_waiting();
+}
+
 /* `finalizing` stays the outermost finalizer's place: one that it has asked for may jump back to
  * it. */
 int sgc_finalizers_run(struct sgc_mutator *self)
 {
     uintptr_t outer = sgc_finalizer_running(self, sgc_stack_pointer()) ? self->finalizing : 0;
-    uint32_t max = sgc_a32_load(&sgc_finalizers_at_once);
     struct sgc_record r = { .fn = NULL };
     int count = 0;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    while ((max == 0 || (uint32_t)count < max) && sgc_finalizers_waiting() && take(self, &r)) {
+    while (may_run(count) && take(self, &r)) {
         if (r.fn == NULL)
             continue;
         self->finalizing = outer != 0 ? outer : sgc_stack_pointer();

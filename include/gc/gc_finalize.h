@@ -123,7 +123,7 @@ GC_API int GC_CALL GC_should_invoke_finalizers(void);
 GC_API int GC_CALL GC_invoke_finalizers(void);
 
 /* The most that run in one call, also of those that are made by allocating and collecting: the others wait for the next one.
- * 0, as by default: no limit.  [unregistered, callback] */
+ * 0, as by default: no limit.  One that is set while a call runs them counts for it, too.  [unregistered, callback] */
 GC_API void GC_CALL GC_set_interrupt_finalizers(unsigned count);
 GC_API unsigned GC_CALL GC_get_interrupt_finalizers(void);
 

@@ -111,8 +111,8 @@ typedef struct GC_ms_entry *(*GC_mark_proc)(GC_word *object, struct GC_ms_entry 
 #define GC_PROC_BYTES 100
 
 /* Marks the object that `object` points at or into, if it does and it is not marked yet, and has it scanned.  What points
- * elsewhere is ignored.  The result is the new mark stack pointer.  Only inside a mark procedure; `source`, where the
- * pointer was found, is not used. */
+ * elsewhere is ignored.  The result is the new mark stack pointer.  Only inside a mark procedure, or the hook of
+ * GC_set_on_mark_stack_empty; `source`, where the pointer was found, is not used. */
 GC_API struct GC_ms_entry *GC_CALL GC_mark_and_push(void *object, struct GC_ms_entry *mark_stack_ptr,
                                                     struct GC_ms_entry *mark_stack_limit, void **source);
 
@@ -279,9 +279,9 @@ GC_API unsigned GC_CALL GC_count_set_marks_in_hblk(const void *p) GC_ATTR_NONNUL
 /* Where the block could begin instead because of words that seem to point at it.  SGC keeps no such list: NULL. */
 GC_API struct GC_hblk_s *GC_CALL GC_is_black_listed(struct GC_hblk_s *block, size_t bytes);
 
-/* Mark bits.  In the hook of GC_set_push_other_roots and in mark procedures, setting one keeps the object, but not what it
- * points at, and the question is whether it has been reached yet.  At other times an object is marked while it is
- * allocated, and the other two do nothing.  Clearing always does nothing. */
+/* Mark bits.  In mark procedures and in the hooks of GC_set_push_other_roots and GC_set_on_mark_stack_empty, setting one
+ * keeps the object, but not what it points at, and the question is whether it has been reached yet.  At other times an
+ * object is marked while it is allocated, and setting does nothing.  Clearing always does nothing. */
 GC_API int GC_CALL GC_is_marked(const void *object) GC_ATTR_NONNULL(1);
 GC_API void GC_CALL GC_set_mark_bit(const void *object) GC_ATTR_NONNULL(1);
 GC_API void GC_CALL GC_clear_mark_bit(const void *object) GC_ATTR_NONNULL(1);

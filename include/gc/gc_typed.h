@@ -22,6 +22,7 @@ extern "C" {
 /* A bit for each word of the object, 1 if it may be a pointer; the lowest bit of the first word is the first one's. */
 typedef GC_word *GC_bitmap;
 
+/* The bits of a word, the n-th bit of a bitmap, and setting it. */
 #define GC_WORDSZ (8 * sizeof(GC_word))
 #define GC_get_bit(bitmap, n) (((bitmap)[(n) / GC_WORDSZ] >> ((n) % GC_WORDSZ)) & 1)
 #define GC_set_bit(bitmap, n) ((bitmap)[(n) / GC_WORDSZ] |= (GC_word)1 << ((n) % GC_WORDSZ))

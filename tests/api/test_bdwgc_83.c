@@ -186,6 +186,33 @@ static void make_finalized(void)
         GC_register_finalizer(api_large(&finalized[i]), api_count, NULL, NULL, NULL);
 }
 
+static int interrupted;
+
+static void interrupt(void *object, void *unused)
+{
+    api_count(object, unused);
+    if (++interrupted == 5)
+        GC_set_interrupt_finalizers(1);
+}
+
+static void make_interrupting(void)
+{
+    for (int i = 0; i < FINALIZED; i++)
+        GC_register_finalizer(api_large(&finalized[i]), interrupt, NULL, NULL, NULL);
+}
+
+/* By a finalizer of the run, and so by any thread. */
+static void check_interrupt_under_way(void)
+{
+    GC_set_finalize_on_demand(1);
+    api_make(make_interrupting);
+    api_collect();
+    tap_ok(GC_invoke_finalizers() == 5 && GC_should_invoke_finalizers(), "a limit that is set meanwhile ends the run");
+    GC_set_interrupt_finalizers(0);
+    GC_invoke_finalizers();
+    api_finalized = 0;
+}
+
 static void check_interrupt(void)
 {
     int queued, first;
@@ -218,5 +245,5 @@ int main(void)
     check_sources();
     check_end_byte();
     GC_INIT();
-    return tap_all(check_reader_lock, check_times, check_procs, check_interrupt);
+    return tap_all(check_reader_lock, check_times, check_procs, check_interrupt_under_way, check_interrupt);
 }

@@ -87,6 +87,11 @@ def description(page):
     return re.sub(r"\\(?:\(..|.)", lambda match: ESCAPES[match.group()], text).replace("`", "").split()
 
 
+def defined(page):
+    with open(page, encoding="utf-8") as f:
+        return re.findall(r"#define (\w+)", re.sub(r"\\(?:\(..|.)", lambda match: ESCAPES.get(match.group(), ""), f.read()))
+
+
 def wanted_on_page(functions, comment, key):
     """The comment, and behind it each name that has a remark, with that."""
     wanted = list(comment)
@@ -107,12 +112,16 @@ def check_man(include, folder):
             yield f"{name}: no page"
         elif description(page) not in [wanted_on_page(functions, comment, key) for comment, _, key in places]:
             yield f"{name}: the page does not say what the comment says"
-    known = set(functions)
+    known, all_words = set(functions), set()
     for header, source in headers(include):
         known |= {header, *NAME.findall(COMMENT.sub("", source))}
+        all_words |= set(re.findall(r"\w+", source))
     for page in sorted(os.listdir(folder)):
         if page.removesuffix(".3sgc") not in known:
             yield f"{page}: a page for nothing"
+        for macro in defined(os.path.join(folder, page)):
+            if macro not in all_words:
+                yield f"{page}: no header has the macro {macro}"
 
 
 # ---- HTML ----
