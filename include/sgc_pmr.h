@@ -43,7 +43,8 @@
 namespace sgc {
 
 /* Objects of the kind of that number: 0 is pointer-free, 1 is not. */
-template <int Kind> class resource_of_kind final : public std::pmr::memory_resource {
+/* Not final: compilers may then take the copies in two libraries for two types. */
+template <int Kind> class resource_of_kind : public std::pmr::memory_resource {
     void *do_allocate(std::size_t bytes, std::size_t alignment) override
     {
         void *object = alignment > 16 ? SGC_memalign(alignment, bytes, Kind) :

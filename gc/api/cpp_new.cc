@@ -6,6 +6,12 @@
 #define GC_INCLUDE_NEW
 #include "gc/gc_cpp.h"
 
+/* The hook for an allocation that fails may throw. */
+static void *allocate_or_null(GC_SIZE_T size) GC_NOEXCEPT
+{
+    GC_SGC_OR_NULL_(GC_malloc_uncollectable(size))
+}
+
 /* All of these are exported.  Compilers see to it where they know the operator; clang does not know
  * those with a size. */
 #pragma GCC visibility push(default)
@@ -37,12 +43,12 @@ void operator delete[](void *object) GC_NOEXCEPT
 
 void *operator new(GC_SIZE_T size, const std::nothrow_t &) GC_NOEXCEPT
 {
-    return GC_malloc_uncollectable(size);
+    return allocate_or_null(size);
 }
 
 void *operator new[](GC_SIZE_T size, const std::nothrow_t &) GC_NOEXCEPT
 {
-    return GC_malloc_uncollectable(size);
+    return allocate_or_null(size);
 }
 
 void operator delete(void *object, const std::nothrow_t &) GC_NOEXCEPT
@@ -83,3 +89,21 @@ void operator delete(void *object, std::align_val_t) GC_NOEXCEPT
     ::operator delete(object);
 }
 #endif
+
+/* ---- are they the program's? ---- */
+
+/* The first `new` under this file's own name, whatever the program takes. */
+extern "C" void *sgc_cpp_own_new(GC_SIZE_T size) __attribute__((alias("_Znwm"), visibility("hidden"), malloc, alloc_size(1)));
+
+/* Objects of another `new` are neither looked at nor kept, and nothing else says so: a sanitizer's comes first, and so does the
+ * C++ library's where this library was loaded behind it, by dlopen. */
+__attribute__((constructor)) static void check_that_used()
+{
+    void *(*volatile used)(GC_SIZE_T) = &::operator new;        /* the compiler takes the two for one */
+
+    if (used != sgc_cpp_own_new)
+        GC_get_warn_proc()(const_cast<char *>(
+            "libgccpp is loaded, but the program's new is another one: what that returns is not looked at, and keeps "
+            "nothing. Link the program itself with libgccpp, not a library that it loads; a sanitizer's new cannot be "
+            "replaced\n"), 0);
+}

@@ -80,8 +80,8 @@ static void check_words(void)
         return;
     reported_words = true;
     sgc_warn("with the pointer mask %lx and the shift %u no word leads to the heap, which begins at %p; only words that are "
-             "plain addresses keep objects. Pass GC_set_pointer_mask the bits that hold the address, and GC_set_pointer_shift by how "
-             "many they are shifted to the right",
+             "plain addresses keep objects. Pass GC_set_pointer_mask the bits that hold the address, and GC_set_pointer_shift "
+             "by how many they are shifted to the right",
              GC_get_pointer_mask(), GC_get_pointer_shift(), (void *)sgc_heap.base);
 }
 

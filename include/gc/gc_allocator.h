@@ -9,8 +9,8 @@
  *                                      whose elements point into it
  *
  * All of an allocator's instances are equal.  Memory is aligned as T asks.  An allocation that fails throws
- * std::bad_alloc, or ends the program if GC_NEW_ABORTS_ON_OOM is defined.  From C++20 on containers with these allocators
- * can be used in constant expressions.
+ * std::bad_alloc, or ends the program if GC_NEW_ABORTS_ON_OOM is defined or the compiler has no exceptions.  From C++20 on
+ * containers with these allocators can be used in constant expressions.
  *
  * A client that defines GC_NAMESPACE_ALLOCATOR before it includes this file has all of this in namespace boehmgc;
  * GC_DECLARE_PTRFREE then stands there, too.
@@ -27,7 +27,7 @@
 #include <memory>
 #endif
 
-#if defined(GC_NEW_ABORTS_ON_OOM) || defined(_LIBCPP_NO_EXCEPTIONS)
+#if defined(GC_NEW_ABORTS_ON_OOM) || defined(_LIBCPP_NO_EXCEPTIONS) || !defined(__EXCEPTIONS)
 #define GC_ALLOCATOR_THROW_OR_ABORT() GC_abort_on_oom()
 #else
 #define GC_ALLOCATOR_THROW_OR_ABORT() throw std::bad_alloc()
@@ -53,8 +53,13 @@ template <class T> struct GC_sgc_traits_ {
         typedef GC_true_type pointer_free; \
     }
 
-__extension__ typedef long long GC_sgc_long_long_;
-__extension__ typedef unsigned long long GC_sgc_unsigned_long_long_;
+/* Types that compilers have in C++98, too. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wlong-long"
+typedef long long GC_sgc_long_long_;
+typedef unsigned long long GC_sgc_unsigned_long_long_;
+#pragma GCC diagnostic pop
+
 GC_SGC_PTRFREE_(bool);
 GC_SGC_PTRFREE_(GC_sgc_long_long_);
 GC_SGC_PTRFREE_(GC_sgc_unsigned_long_long_);

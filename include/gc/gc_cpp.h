@@ -7,8 +7,10 @@
  *   new (GC) T;                          a collected object of any type;  new (PointerFreeGC) T is not scanned
  *   new (GC, cleanup, data) T;           the same; cleanup(object, data) is called when it is collected
  *
- * `delete` frees all of these at once.  The destructor of a class without gc_cleanup does not run when an object is
- * collected, and of an array whose elements have gc_cleanup only that of the first.  An object with a cleanup keeps what
+ * `delete` frees an object of such a class at once; one of any other type only in programs that link with libgccpp, since
+ * its `delete` is the global one: without that, call the destructor and GC_FREE.  The destructor of a class without
+ * gc_cleanup does not run when an object is collected, and of an array whose elements have gc_cleanup only that of the
+ * first.  An object with a cleanup keeps what
  * it points at, so two such objects that point at each other are never collected.
  *
  * A program that links with libgccpp also has the global `new` and `delete` from the collector's heap: objects that are
@@ -92,7 +94,7 @@
 #define GC_OPERATOR_NEW_ATTR(size)
 #define GC_OPERATOR_NOTHROW_NEW_ATTR(size)
 
-#if defined(GC_NEW_ABORTS_ON_OOM) || defined(_LIBCPP_NO_EXCEPTIONS)
+#if defined(GC_NEW_ABORTS_ON_OOM) || defined(_LIBCPP_NO_EXCEPTIONS) || (defined(GC_INCLUDE_NEW) && !defined(__EXCEPTIONS))
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) GC_abort_on_oom(); } while (0)
 #elif defined(GC_INCLUDE_NEW)
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) throw std::bad_alloc(); } while (0)
@@ -100,6 +102,13 @@
 /* Throws std::bad_alloc. */
 GC_API void GC_CALL GC_throw_bad_alloc();
 #define GC_OP_NEW_OOM_CHECK(object) do { if (!(object)) GC_throw_bad_alloc(); } while (0)
+#endif
+
+/* The hook for an allocation that fails may throw; a `new` that must not throw is NULL then. */
+#if defined(__EXCEPTIONS)
+#define GC_SGC_OR_NULL_(allocated) try { return allocated; } catch (...) { return NULL; }
+#else
+#define GC_SGC_OR_NULL_(allocated) return allocated;
 #endif
 
 /* ---- placements -------------------------------------------------------------------------------- */
@@ -199,7 +208,7 @@ inline void *GC_sgc_place_(GC_SIZE_T size, std::align_val_t alignment, GC_NS_QUA
 
 #if defined(GC_OPERATOR_NEW_NOTHROW)
 #define GC_SGC_NOTHROW_(new_, delete_) \
-    inline void *operator new_(GC_SIZE_T size, const std::nothrow_t &) GC_NOEXCEPT { return GC_MALLOC(size); } \
+    inline void *operator new_(GC_SIZE_T size, const std::nothrow_t &) GC_NOEXCEPT { GC_SGC_OR_NULL_(GC_MALLOC(size)) } \
     inline void operator delete_(void *object, const std::nothrow_t &) GC_NOEXCEPT { GC_FREE(object); }
 #else
 #define GC_SGC_NOTHROW_(new_, delete_)
@@ -222,7 +231,7 @@ inline void *GC_sgc_place_(GC_SIZE_T size, std::align_val_t alignment, GC_NS_QUA
     } \
     inline void *operator new_(GC_SIZE_T size, std::align_val_t alignment, const std::nothrow_t &) GC_NOEXCEPT \
     { \
-        return GC_sgc_place_(size, alignment, UseGC); \
+        GC_SGC_OR_NULL_(GC_sgc_place_(size, alignment, UseGC)) \
     } \
     inline void operator delete_(void *object, std::align_val_t) GC_NOEXCEPT { GC_free(object); } \
     inline void operator delete_(void *object, std::align_val_t, GCPlacement) GC_NOEXCEPT { GC_free(object); } \
@@ -255,29 +264,41 @@ public:
 class gc_cleanup : virtual public gc {
 public:
     /* An object that is part of a larger one with a cleanup leaves that alone; outside the heap nothing happens. */
-    inline gc_cleanup()
+    inline gc_cleanup() { enlist(); }
+    inline gc_cleanup(const gc_cleanup &other) : gc(other) { enlist(); }
+    inline gc_cleanup &operator=(const gc_cleanup &) { return *this; }
+
+    inline virtual ~gc_cleanup()
     {
-        void *self = static_cast<void *>(this), *base = GC_base(self), *old_data = NULL;
+        void *base = GC_base(this), *old_data = NULL;
         GC_finalization_proc old = 0;
 
         if (base == NULL)
             return;
-        GC_register_finalizer_ignore_self(base, (GC_finalization_proc)cleanup,
-                                          (void *)(static_cast<char *>(self) - static_cast<char *>(base)), &old,
-                                          &old_data);
+        GC_register_finalizer_ignore_self(base, 0, 0, &old, &old_data);
+        if (old != 0 && old_data != distance_from(base))
+            GC_register_finalizer_ignore_self(base, old, old_data, 0, 0);
+    }
+
+private:
+    /* Where it lies in the object of the heap that it is a part of: the data of its cleanup. */
+    inline void *distance_from(void *base)
+    {
+        return (void *)(reinterpret_cast<char *>(this) - static_cast<char *>(base));
+    }
+
+    inline void enlist()
+    {
+        void *base = GC_base(this), *old_data = NULL;
+        GC_finalization_proc old = 0;
+
+        if (base == NULL)
+            return;
+        GC_register_finalizer_ignore_self(base, (GC_finalization_proc)cleanup, distance_from(base), &old, &old_data);
         if (old != 0)
             GC_register_finalizer_ignore_self(base, old, old_data, 0, 0);
     }
 
-    inline virtual ~gc_cleanup()
-    {
-        void *base = GC_base(this);
-
-        if (base != NULL)
-            GC_register_finalizer_ignore_self(base, 0, 0, 0, 0);
-    }
-
-private:
     inline static void GC_CALLBACK cleanup(void *base, void *distance)
     {
         reinterpret_cast<gc_cleanup *>(static_cast<char *>(base) + (ptrdiff_t)distance)->~gc_cleanup();
@@ -329,6 +350,11 @@ inline void *operator new[](GC_SIZE_T size, GC_NS_QUALIFY(GCPlacement) placement
 {
     return ::operator new(size, placement, cleanup, data);
 }
+
+inline void operator delete[](void *object, GC_NS_QUALIFY(GCPlacement), GC_NS_QUALIFY(GCCleanUpFunc), void *) GC_NOEXCEPT
+{
+    GC_FREE(object);
+}
 #endif
 
 #if defined(GC_OPERATOR_NEW_ARRAY) && defined(__cpp_aligned_new)
@@ -336,6 +362,12 @@ inline void *operator new[](GC_SIZE_T size, std::align_val_t alignment, GC_NS_QU
                             GC_NS_QUALIFY(GCCleanUpFunc) cleanup = 0, void *data = 0)
 {
     return ::operator new(size, alignment, placement, cleanup, data);
+}
+
+inline void operator delete[](void *object, std::align_val_t, GC_NS_QUALIFY(GCPlacement), GC_NS_QUALIFY(GCCleanUpFunc),
+                              void *) GC_NOEXCEPT
+{
+    GC_free(object);
 }
 #endif
 

@@ -7,6 +7,9 @@
  * What is allocated with an alignment (aligned_alloc, memalign, posix_memalign, valloc, pvalloc) has neither guards nor a
  * position.  It is found when it leaks; free says so and frees it, free_aligned_sized frees it silently.
  *
+ * In C++ it is for code that writes malloc and free by these names: std::malloc does not compile, nor does a member that is
+ * called so, and a pointer to the function free means the C library's.  What `new` allocates is not looked at.
+ *
  * A client may define, before it includes this file:
  *   GC_DONT_INCLUDE_STDLIB   include nothing of the C library here; then its headers come before this one
  *   GC_REQUIRE_WCSDUP        redirect wcsdup, too

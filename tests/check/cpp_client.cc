@@ -268,6 +268,76 @@ static void check_cleanup()
     check(destroyed > 7 * 90 && cleaned > 90, "destructors and cleanups run when objects are collected");
 }
 
+/* Not by bdwgc's headers. */
+#if !defined(CPP_PEER)
+struct with_part : public gc_cleanup {
+    guarded *part;
+    char place[sizeof(guarded)];
+    with_part() : part(new (place) guarded) { }
+    ~with_part() { with_parts_destroyed++; }
+    static int with_parts_destroyed;
+};
+int with_part::with_parts_destroyed;
+
+struct throws_third {
+    long words[8];
+    throws_third() { if (++made % 3 == 0) throw 1; }
+    static int made;
+};
+int throws_third::made;
+
+static void *make_more_garbage(void *)
+{
+    guarded first;
+
+    for (int i = 0; i < 100; i++) {
+        new guarded(first);
+        with_part *whole = new with_part;
+        whole->part->~guarded();
+        try {
+            ::new (GC, cleanup, &one) throws_third[4];
+        } catch (int) {
+        }
+    }
+    return NULL;
+}
+
+static void *GC_CALLBACK throw_out(size_t) { throw 1; }
+
+static void check_more_cleanup()
+{
+    pthread_t thread;
+    int before;
+
+    cleaned = 0;
+    GC_pthread_create(&thread, NULL, make_more_garbage, NULL);
+    GC_pthread_join(thread, NULL);
+    before = destroyed;
+    for (int i = 0; i < 3; i++) {
+        GC_gcollect();
+        GC_invoke_finalizers();
+    }
+    check(destroyed - before > 7 * 90, "destructors of copies run");
+    check(with_part::with_parts_destroyed > 90, "and those of objects of which a part was destroyed before");
+    check(cleaned == 0, "cleanups of arrays that were not constructed do not run");
+}
+
+static void check_throwing_hook()
+{
+    void *(GC_CALLBACK *old)(size_t) = GC_get_oom_fn();
+
+    GC_set_oom_fn(throw_out);
+    check(static_cast<void *>(new (std::nothrow) char[much]) == NULL, "new (std::nothrow) is NULL if the hook throws");
+#if defined(GC_OPERATOR_NEW_NOTHROW)
+    check(static_cast<void *>(new (std::nothrow) node[much / sizeof(node)]) == NULL, "and that of a class");
+#endif
+    GC_set_oom_fn(old);
+}
+#else
+static void check_more_cleanup() { }
+static void check_throwing_hook() { }
+#endif
+
 int main()
 {
     GC_INIT();
@@ -279,6 +349,8 @@ int main()
     check_pointer_free();
     check_containers();
     check_cleanup();
+    check_more_cleanup();
+    check_throwing_hook();
     if (wrong == 0)
         std::printf("all is well\n");
     return wrong;

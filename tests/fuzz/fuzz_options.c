@@ -27,8 +27,8 @@ static int entries, messages, nowhere = -1;
 
 static const char *const words[] = {
     "auto", "none", "off", "on", "yes", "no", "=", ",every=", ",rate=", ",signal=", "%p", "%n", "SGC_", "GC_", "SIG", "RTMIN+",
-    "RTMAX-", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616", "0.5", "1.", "65536.0",
-    "1k", "1T", "-1", "00", "+1", "0x10", NULL,
+    "RTMAX-", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616", "0.5", "1.",
+    "65536.0", "1k", "1T", "-1", "00", "+1", "0x10", NULL,
 };
 
 static const char *const faults[] = { "an option's bound", NULL };
