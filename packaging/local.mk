@@ -53,5 +53,19 @@ install-data-hook:
 		ln -s -r -f -n "$(DESTDIR)$${link#*:}" "$(DESTDIR)$(bdwgcdir)/$${link%%:*}" || exit 1; \
 	done
 
+# gdb loads its commands with a library, if they lie below a folder of its own under the name of the library's file.
+gdb_loads = $(datadir)/gdb/auto-load
+gdb_libraries =
+if SGC_SHARED
+gdb_libraries += $(libdir)/libsgc.so $(pkglibdir)/libgc.so
+endif
+
+install-exec-hook:
+	for library in $(gdb_libraries); do \
+		file=`readlink "$(DESTDIR)$$library"` && folder="$(DESTDIR)$(gdb_loads)$${library%/*}" && $(MKDIR_P) "$$folder" && \
+		$(INSTALL_DATA) '$(srcdir)/doc/sgc.gdb' "$$folder/$$file-gdb.gdb" || exit 1; \
+	done
+
 uninstall-hook:
 	for link in $(bdwgc_links); do rm -f "$(DESTDIR)$(bdwgcdir)/$${link%%:*}"; done
+	for library in $(gdb_libraries); do rm -f "$(DESTDIR)$(gdb_loads)$$library".*-gdb.gdb; done

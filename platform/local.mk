@@ -15,6 +15,7 @@ platform_base_sources = \
 	platform/registers.h \
 	platform/report.c \
 	platform/report.h \
+	platform/sanitizer.c \
 	platform/single_writer.h \
 	platform/stack_clear.c \
 	platform/stretch.h \
