@@ -93,8 +93,8 @@ void sgc_mem_zero_streaming(void *start, size_t bytes);
 /* Ends a reservation.  [any] */
 void sgc_mem_release(void *start, size_t bytes);
 
-/* Memory whose words keep blocks of malloc's: LeakSanitizer, where the program has it, looks through
- * what of it can be read when it looks for leaks.  For good.  [any] */
+/* Memory whose words keep blocks of malloc's: LeakSanitizer, where the program has it, looks
+ * through what of it can be read when it looks for leaks.  For good.  [any] */
 void sgc_sanitizer_root(const void *start, size_t bytes);
 
 /* Resident bytes of [start, start+bytes), all of it reserved, by mincore.  [any] */

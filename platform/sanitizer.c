@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sanitizers of the program have to know of memory that is not from malloc. */
+/* Sanitizers of the program are told of memory that is not from malloc. */
 #include "platform/platform.h"
 
 #include "platform/report.h"
