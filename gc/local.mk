@@ -130,9 +130,12 @@ gc_sources = \
 	gc/snapshot/blocks.c \
 	gc/snapshot/blocks.h \
 	gc/snapshot/format_rules.h \
+	gc/snapshot/heap_pages.h \
 	gc/snapshot/heap_part.c \
+	gc/snapshot/names_part.c \
 	gc/snapshot/snapshot.c \
 	gc/snapshot/snapshot.h \
+	gc/snapshot/types_part.c \
 	gc/threads/bind_plan.c \
 	gc/threads/bind_plan.h \
 	gc/threads/binding.c \

@@ -193,6 +193,13 @@ GC_API SGC_held_t SGC_why_live(const void *address);
  */
 GC_API int SGC_write_heap_snapshot(const char *path);
 
+/*
+ * Names a kind of objects (GC_new_kind; 0 to 3 can be named, too): tools for heap snapshots call its objects so, unless they
+ * know the class of an object.  Up to 63 bytes of the name are copied; NULL or an empty one takes the name back.  Returns 0, or
+ * EINVAL, with a message, if there is no such kind.
+ */
+GC_API int SGC_name_kind(int kind, const char *name);
+
 /* Prints every option: name, value, where the value comes from, accepted range and meaning.  [unregistered] */
 GC_API void SGC_print_options(void);
 

@@ -28,6 +28,7 @@ platform_base_sources += \
 	platform/file_linux.h \
 	platform/limits_linux.c \
 	platform/memory_linux.c \
+	platform/module_parts_linux.c \
 	platform/modules_linux.c \
 	platform/out_file_linux.c \
 	platform/readable_linux.c \

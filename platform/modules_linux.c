@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Static data and thread-local segments of the loaded modules, from the loader's own list.
+ * The loaded modules, their static data and thread-local segments, from the loader's own list.
  *
  * Runs on the collecting thread; the caller may stop the world in it.  The loader's list of modules
  * is locked all the while (its lock is recursive):
@@ -193,6 +193,7 @@ static void check_modules(const struct sgc_modules *modules)
     sgc_assert(modules->tls != NULL || modules->tls_capacity == 0);
     sgc_assert(modules->ranges >= 0 && modules->ranges <= modules->range_capacity);
     sgc_assert(modules->tlses >= 0 && modules->tlses <= modules->tls_capacity);
+    sgc_assert(modules->modules >= 0 && modules->modules <= modules->module_capacity);
     sgc_assert(modules->overflow >= 0);
     for (int i = 0; i < modules->ranges; i++) {
         sgc_assert(modules->range[i].lo < modules->range[i].hi);
@@ -200,6 +201,8 @@ static void check_modules(const struct sgc_modules *modules)
     }
     for (int i = 0; i < modules->tlses; i++)
         sgc_assert(modules->tls[i].module != 0 && modules->tls[i].bytes != 0);
+    for (int i = 1; i < modules->modules; i++)
+        sgc_assert(modules->module[i - 1].range.lo <= modules->module[i].range.lo);
 }
 
 static void add_range(struct sgc_modules *modules, uintptr_t lo, uintptr_t hi)
@@ -291,11 +294,47 @@ static void add_tls(struct sgc_modules *modules, const struct dl_phdr_info *info
     modules->tls[modules->tlses++] = tls;
 }
 
+/* Nothing of it is mapped where its range is empty. */
+static struct sgc_module module_of(const struct dl_phdr_info *info)
+{
+    struct sgc_module module = {
+        .name = info->dlpi_name, .headers = info->dlpi_phdr, .header_count = info->dlpi_phnum, .bias = info->dlpi_addr,
+    };
+    struct sgc_segment segment;
+
+    for (int header = 0; sgc_module_segment(&module, &header, &segment);) {
+        if (module.range.hi == 0 || segment.range.lo < module.range.lo)
+            module.range.lo = segment.range.lo;
+        if (segment.range.hi > module.range.hi)
+            module.range.hi = segment.range.hi;
+    }
+    return module;
+}
+
+/* Modules that were loaded one after the other mostly lie below each other, or above. */
+static void add_module(struct sgc_modules *modules, struct sgc_module module)
+{
+    int i = modules->modules;
+
+    sgc_assert(modules->modules <= modules->module_capacity);
+    if (module.range.lo >= module.range.hi)
+        return;
+    if (i == modules->module_capacity) {
+        modules->overflow++;
+        return;
+    }
+    for (; i > 0 && modules->module[i - 1].range.lo > module.range.lo; i--)
+        modules->module[i] = modules->module[i - 1];
+    modules->module[i] = module;
+    modules->modules++;
+}
+
 static int collect_module(struct dl_phdr_info *info, size_t size, void *raw)
 {
     const struct collection *collection = raw;
     struct sgc_range relro = relro_of(info);
     bool has_roots = !belongs_to_sanitizer(identify(info).soname);
+    add_module(collection->modules, module_of(info));
     if (module_is_idle(info))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -332,7 +371,7 @@ static bool is_current(const struct sgc_modules *modules, const struct dl_phdr_i
 static void rebuild(struct collection *collection, const struct dl_phdr_info *info, size_t size)
 {
     struct sgc_modules *modules = collection->modules;
-    modules->ranges = modules->tlses = modules->overflow = 0;
+    modules->ranges = modules->tlses = modules->modules = modules->overflow = 0;
     dl_iterate_phdr(collect_module, collection);
     bool known = modules->overflow == 0 && has_counters(size);
     modules->adds = known ? info->dlpi_adds : 0;
@@ -365,7 +404,7 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
     return snapshot.done;
 }
 
-/* A list without room overflows once for each entry of either kind. */
+/* A list without room overflows once for each entry of any kind. */
 void sgc_modules_count(int *ranges, int *tlses)
 {
     struct sgc_modules counted = { .overflow = 0 };

@@ -366,10 +366,22 @@ struct sgc_module_tls {
     enum sgc_tls_place place;
 };
 
-/* Writable static data and TLS segments of the modules loaded now. */
+/* A loaded module.  Its name and its headers are the loader's, and stay as they are while the
+ * loader's list is locked. */
+struct sgc_module {
+    const char *name;       /* its path; "": the program */
+    const void *headers;    /* that describe its segments */
+    int header_count;
+    uintptr_t bias;         /* added to the addresses that its file has */
+    struct sgc_range range; /* from its lowest segment to the end of its highest one */
+};
+
+/* Writable static data and TLS segments of the modules loaded now, and these modules, by ascending
+ * addresses. */
 struct sgc_modules {
     struct sgc_range *range;        int ranges, range_capacity;
     struct sgc_module_tls *tls;     int tlses, tls_capacity;
+    struct sgc_module *module;      int modules, module_capacity;
     unsigned long long adds, subs;  /* the loader's own change counters */
     int overflow;               /* entries that found no room */
 };
@@ -392,6 +404,28 @@ typedef bool (*sgc_module_filter_t)(const char *name, uintptr_t lo, size_t bytes
 __attribute__((warn_unused_result))
 bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
                           void (*at_snapshot)(void *arg), void *arg);
+
+/* A part of a module that is mapped. */
+struct sgc_segment {
+    struct sgc_range range;
+    unsigned access;        /* 4: it may be read, 2: written, 1: run */
+};
+
+/* Where a module is from: the path of its file, 0 bytes: nobody knows it; its build id, 0 bytes: it
+ * has none.  Both are cut to what fits, and have no end. */
+enum { SGC_MODULE_PATH = 4095, SGC_BUILD_ID = 32 };
+struct sgc_module_file {
+    size_t path_bytes, id_bytes;
+    char path[SGC_MODULE_PATH];
+    unsigned char id[SGC_BUILD_ID];
+};
+
+/* While the loader's list is locked.  The next segment behind *header, which begins as 0; false:
+ * there is none.  [any] */
+bool sgc_module_segment(const struct sgc_module *module, int *header, struct sgc_segment *segment);
+
+/* While the loader's list is locked.  [any] */
+void sgc_module_file(const struct sgc_module *module, struct sgc_module_file *file);
 
 /* Upper bounds of what a list of all modules needs now.  [outside] */
 void sgc_modules_count(int *ranges, int *tlses);

@@ -82,6 +82,21 @@ static const char *check_roots(const struct sgc_graph *g)
     return g->range[g->ranges].first_root == g->roots ? NULL : "the last range does not have the last root";
 }
 
+static const char *check_names(const struct sgc_graph *g)
+{
+    sgc_assert((g->module != NULL || g->modules == 0) && (g->type != NULL || g->types == 0));
+    for (uint32_t i = 0; i < g->modules; i++)
+        if (g->module[i].path == NULL || (i != 0 && g->module[i].lo < g->module[i - 1].lo))
+            return "the modules are not in order";
+    for (uint32_t i = 0; i < g->types; i++)
+        if (g->type[i].module >= g->modules || g->type[i].offset > g->module[g->type[i].module].bytes)
+            return "a type lies in no module";
+    for (uint32_t i = 0; g->type_of != NULL && i < g->objects; i++)
+        if (g->type_of[i] >= g->types && g->type_of[i] != SGC_GRAPH_NO_TYPE)
+            return "the type of an object is none";
+    return NULL;
+}
+
 const char *sgc_graph_check(const struct sgc_graph *g)
 {
     const char *problem = NULL;
@@ -93,5 +108,7 @@ const char *sgc_graph_check(const struct sgc_graph *g)
         problem = check_objects(g);
     if (problem == NULL)
         problem = check_edges(g);
-    return problem != NULL ? problem : check_roots(g);
+    if (problem == NULL)
+        problem = check_roots(g);
+    return problem != NULL ? problem : check_names(g);
 }

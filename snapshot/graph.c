@@ -18,8 +18,22 @@ const char *sgc_graph_root_name(enum sgc_graph_root root)
     return (unsigned)root < SGC_GRAPH_ROOTS ? names[root] : "unknown roots";
 }
 
+static void release_modules(struct sgc_graph *g)
+{
+    sgc_assert(g->module != NULL || g->modules == 0);
+    for (uint32_t i = 0; i < g->modules; i++) {
+        free(g->module[i].path);
+        free(g->module[i].segment);
+    }
+    free(g->module);
+}
+
 void sgc_graph_release(struct sgc_graph *g)
 {
+    release_modules(g);
+    free(g->type);
+    free(g->type_of);
+    free(g->thread);
     free(g->object);
     free(g->edge);
     free(g->aim);
@@ -60,6 +74,32 @@ uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset)
             low = middle + 1;
     }
     return SGC_GRAPH_NONE;
+}
+
+/* ---- names ---- */
+
+uint32_t sgc_graph_module_at(const struct sgc_graph *g, uint64_t address)
+{
+    uint32_t low = 0, high = g->modules;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (address < g->module[middle].lo)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    sgc_assert(low == 0 || g->module[low - 1].lo <= address);
+    return low != 0 && address - g->module[low - 1].lo < g->module[low - 1].bytes ? low - 1 : SGC_GRAPH_NONE;
+}
+
+const struct sgc_graph_thread *sgc_graph_thread(const struct sgc_graph *g, uint32_t number)
+{
+    for (uint32_t i = 0; i < g->threads; i++)
+        if (g->thread[i].number == number)
+            return &g->thread[i];
+    return NULL;
 }
 
 /* ---- objects that can be reached ---- */

@@ -25,7 +25,13 @@
 #define SGC_GRAPH_NONE UINT32_MAX       /* no object */
 #define SGC_GRAPH_NO_WORD UINT32_MAX    /* of an edge */
 
-enum { SGC_GRAPH_KINDS = 16 };          /* of objects, at most */
+#define SGC_GRAPH_NO_TYPE UINT32_MAX    /* of an object */
+
+enum {
+    SGC_GRAPH_KINDS = 16,               /* of objects, at most */
+    SGC_GRAPH_NAME = 64,                /* bytes of a name, with its end */
+    SGC_GRAPH_BUILD_ID = 32,            /* bytes of a build id, at most */
+};
 
 /* The kinds of roots.  SGC_GRAPH_BIT makes sets of them. */
 enum sgc_graph_root {
@@ -73,6 +79,9 @@ struct sgc_graph_kind {
     bool disclaims;                     /* a procedure is asked about dead objects: they are kept
                                          * for it, */
     bool keeps_contents;                /* with what they lead to */
+    bool type_first;                    /* the first word of each points at a description of its
+                                           type */
+    char name[SGC_GRAPH_NAME];          /* that the program has given it, as it is; "": none */
 };
 
 enum sgc_graph_page_is { SGC_GRAPH_PAGE_NONE, SGC_GRAPH_PAGE_SMALL, SGC_GRAPH_PAGE_SPAN, SGC_GRAPH_PAGE_TAIL };
@@ -123,6 +132,36 @@ struct sgc_graph_root_word {
     uint32_t range;
 };
 
+/* ---- names: none in a graph from arrays, or from a snapshot of version 2.  Texts are as the
+ * program has them, and may not be fit for a terminal ---- */
+
+struct sgc_graph_segment {
+    uint64_t lo, bytes;                 /* lo: address */
+    uint32_t access;                    /* 4: it may be read, 2: written, 1: run */
+};
+
+/* A module that was loaded: the program, or a library. */
+struct sgc_graph_module {
+    uint64_t lo, bytes;                 /* from its lowest address to the end of its highest
+                                           segment */
+    uint64_t file_lo;                   /* the lowest address that its file says */
+    char *path;                         /* "": unknown */
+    uint32_t segments, build_id_bytes;  /* 0 bytes: it has no build id */
+    struct sgc_graph_segment *segment;
+    unsigned char build_id[SGC_GRAPH_BUILD_ID];
+};
+
+/* Where the first words of some objects point: into a module, from its lowest address. */
+struct sgc_graph_type {
+    uint64_t offset;
+    uint32_t module;
+};
+
+struct sgc_graph_thread {
+    uint32_t number;                    /* the kernel's */
+    char name[SGC_GRAPH_NAME];          /* "": unknown */
+};
+
 struct sgc_graph {
     struct sgc_graph_geometry geometry;
 
@@ -160,6 +199,15 @@ struct sgc_graph {
     int16_t *node;                      /* by arena: where it has its home, -1: nowhere in
                                          * particular; NULL: all of them */
 
+    uint32_t modules, types, threads;
+    struct sgc_graph_module *module;    /* by ascending addresses */
+    struct sgc_graph_type *type;        /* no two are one, unless there are more than 8190 */
+    uint32_t *type_of;                  /* by object: number of its type, SGC_GRAPH_NO_TYPE: its
+                                           first word points into no module, or is not known, as
+                                           that of pointer-free ones; NULL unless it was asked
+                                           for */
+    struct sgc_graph_thread *thread;    /* those whose stacks were scanned, and maybe more */
+
     uint64_t cycle;                     /* number of the collection; 0: made from arrays */
     uint64_t process;
     uint32_t markers;                   /* that the program would have used at most; 0: unknown */
@@ -168,7 +216,8 @@ struct sgc_graph {
 /* ---- making and releasing ---- */
 
 enum {
-    SGC_GRAPH_AIMS = 1,                 /* fill `aim` */
+    SGC_GRAPH_AIMS = 1,                 /* fill `aim`: 8 bytes an edge */
+    SGC_GRAPH_TYPES = 2,                /* fill `type_of`: 4 bytes an object */
 };
 
 /* Reads a snapshot; "-" is the standard input.  False, with a line to stderr that names the error,
@@ -236,6 +285,11 @@ static inline uint64_t sgc_graph_edges_of(const struct sgc_graph *g, uint32_t ob
     sgc_assert(object < g->objects && g->object[object].first_edge <= g->object[object + 1].first_edge);
     return g->object[object + 1].first_edge - g->object[object].first_edge;
 }
+
+/* The number of the module that has the address, SGC_GRAPH_NONE: none; the thread of that number,
+ * NULL: none. */
+uint32_t sgc_graph_module_at(const struct sgc_graph *g, uint64_t address);
+const struct sgc_graph_thread *sgc_graph_thread(const struct sgc_graph *g, uint32_t number);
 
 /* The object in which that byte of the heap lies; SGC_GRAPH_NONE: in none. */
 uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset);

@@ -92,9 +92,11 @@ static bool check_start(struct sgc_input *in)
     else if (start.order != SGC_SNAPSHOT_ORDER)
         sgc_input_fail(in, "its order of bytes is %08x, expected %08x; read it on a machine like the one that has written it",
                        start.order, SGC_SNAPSHOT_ORDER);
-    else if (start.version != SGC_SNAPSHOT_VERSION)
-        sgc_input_fail(in, "its format is version %u, expected %d; write it anew with this SGC, or read it with the "
-                       "sgc-snapshot of the one that has written it", start.version, SGC_SNAPSHOT_VERSION);
+    else if (start.version < SGC_SNAPSHOT_VERSION_MIN || start.version > SGC_SNAPSHOT_VERSION)
+        sgc_input_fail(in, "its format is version %u, expected %d to %d; write it anew with this SGC, or read it with the "
+                       "sgc-snapshot of the one that has written it", start.version, SGC_SNAPSHOT_VERSION_MIN,
+                       SGC_SNAPSHOT_VERSION);
+    in->version = start.version;
     return !in->failed;
 }
 

@@ -25,6 +25,8 @@ struct sgc_input {
     unsigned char ahead[4];             /* read to see whether they are packed, and not handed out
                                            yet: */
     size_t ahead_bytes;
+    uint32_t version;                   /* of the file: SGC_SNAPSHOT_VERSION_MIN to
+                                           SGC_SNAPSHOT_VERSION */
     uint64_t at;                        /* bytes that were read */
     uint64_t blocks;
     uint32_t section;                   /* of the present block */

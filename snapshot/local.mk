@@ -10,6 +10,7 @@ snapshot_sources = \
 	snapshot/make.c \
 	snapshot/reader.c \
 	snapshot/reader.h \
+	snapshot/reader_names.c \
 	snapshot/reader_noted.c \
 	snapshot/reader_pages.c \
 	snapshot/reader_words.c \

@@ -29,18 +29,35 @@ static bool trailer(struct sgc_reader *r)
     static const char *const names[SGC_TRAILER_COUNTS] = { "blocks", "pages", "objects", "bytes", "words", "ranges of roots",
                                                            "words of roots", "addresses of finalization",
                                                            "records of the hook", "words of the hook",
-                                                           "records of procedures", "words of procedures" };
+                                                           "records of procedures", "words of procedures", "modules",
+                                                           "objects with a type", "threads" };
     const uint64_t found[SGC_TRAILER_COUNTS] = {
         r->in.blocks, r->records, r->g->objects, r->g->bytes, r->words, r->read_ranges, r->root_words, r->kept,
-        r->pushed.count, r->pushed_words.count, r->noted_records, r->noted_words,
+        r->pushed.count, r->pushed_words.count, r->noted_records, r->noted_words, r->modules.count, r->typed, r->threads.count,
     };
+    uint64_t counts = r->in.version < 3 ? SGC_TRAILER_COUNTS_2 : SGC_TRAILER_COUNTS;
 
     if (!sgc_input_section(&r->in, SGC_SECTION_TRAILER))
         return false;
-    sgc_input_within(&r->in, "the number of counts", SGC_TRAILER_COUNTS, SGC_TRAILER_COUNTS);
-    for (int i = 0; i < SGC_TRAILER_COUNTS; i++)
+    sgc_input_within(&r->in, "the number of counts", counts, counts);
+    for (uint64_t i = 0; i < counts; i++)
         sgc_input_within(&r->in, names[i], found[i], found[i]);
     return sgc_input_end(&r->in);
+}
+
+/* Hands names over to the graph, as far as they have been read. */
+static void finish_names(struct sgc_reader *r)
+{
+    struct sgc_graph *g = r->g;
+
+    sgc_assert(g->module == NULL && g->type == NULL && g->thread == NULL);
+    g->module = r->modules.of;
+    g->type = r->types.of;
+    g->thread = r->threads.of;
+    g->modules = (uint32_t)r->modules.count;
+    g->types = (uint32_t)r->types.count;
+    g->threads = (uint32_t)r->threads.count;
+    r->modules.of = r->types.of = r->threads.of = NULL;
 }
 
 /* Hands the reader's arrays over to the graph, with an entry behind the last of objects and ranges,
@@ -72,9 +89,9 @@ static bool finish(struct sgc_reader *r)
 
 static bool read_all(struct sgc_reader *r)
 {
-    return sgc_reader_header(r) && sgc_reader_pushed(r) && sgc_reader_kinds(r) && sgc_reader_distances(r) &&
-           sgc_reader_nodes(r) && sgc_reader_pages(r) && sgc_reader_words(r) && sgc_reader_roots(r) && sgc_reader_noted(r) &&
-           trailer(r) && finish(r);
+    return sgc_reader_header(r) && sgc_reader_pushed(r) && sgc_reader_kinds(r) && sgc_reader_modules(r) &&
+           sgc_reader_threads(r) && sgc_reader_distances(r) && sgc_reader_nodes(r) && sgc_reader_pages(r) &&
+           sgc_reader_words(r) && sgc_reader_types(r) && sgc_reader_roots(r) && sgc_reader_noted(r) && trailer(r) && finish(r);
 }
 
 static void release(struct sgc_reader *r)
@@ -100,6 +117,10 @@ static struct sgc_reader *make(struct sgc_graph *g, unsigned flags)
         return NULL;
     r->g = g;
     r->aims = (flags & SGC_GRAPH_AIMS) != 0;
+    r->type_of = (flags & SGC_GRAPH_TYPES) != 0;
+    r->modules.each = sizeof(struct sgc_graph_module);
+    r->types.each = sizeof(struct sgc_graph_type);
+    r->threads.each = sizeof(struct sgc_graph_thread);
     r->objects.each = sizeof(struct sgc_graph_object);
     r->edges.each = sizeof(struct sgc_graph_edge);
     r->aim.each = r->bits.each = sizeof(uint64_t);
@@ -124,6 +145,7 @@ bool sgc_graph_load_or(struct sgc_graph *g, const char *path, unsigned flags, ch
         return false;
     }
     done = sgc_input_open(&r->in, path) && read_all(r) && !r->in.failed;
+    finish_names(r);
     memcpy(problem, r->in.problem, SGC_GRAPH_PROBLEM);
     sgc_assert(done == (problem[0] == '\0'));
     release(r);

@@ -39,11 +39,12 @@ struct sgc_reader_noted {
 struct sgc_reader {
     struct sgc_input in;
     struct sgc_graph *g;
-    bool aims;                          /* they are wanted */
+    bool aims, type_of;                 /* they are wanted */
     uint64_t flags;                     /* of the file: enum sgc_snapshot_flag */
     uint8_t *distances;                 /* a byte for each distance within a page: does it count?
                                            NULL: all do */
     struct sgc_grown objects, edges, aim, ranges, roots;
+    struct sgc_grown modules, types, threads;
     struct sgc_grown bits;              /* of pages of small objects, 64 slots each: */
     struct sgc_grown before;            /* and how many objects of the page come before those, 16
                                            bits each */
@@ -55,6 +56,7 @@ struct sgc_reader {
                                            its span's */
     uint64_t words, records, read_ranges, root_words, kept, noted_records, noted_words;
     uint64_t words_noted;               /* of these, those of objects */
+    uint64_t typed;                     /* objects with a type */
 };
 
 static inline bool sgc_reader_ok(const struct sgc_reader *r)
@@ -92,6 +94,15 @@ bool sgc_reader_next_word(struct sgc_reader *r, uint64_t words, uint64_t *place,
 void sgc_reader_add_range(struct sgc_reader *r, struct sgc_graph_range range);
 void sgc_reader_add_root(struct sgc_reader *r, uint32_t target, uint64_t word);
 void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t word, bool like_heap);
+
+/* ---- reader_names.c: each reads a section, or nothing of version 2 ---- */
+
+bool sgc_reader_modules(struct sgc_reader *r);
+bool sgc_reader_types(struct sgc_reader *r);
+bool sgc_reader_threads(struct sgc_reader *r);
+
+/* The next name, which fits into `size` bytes with its end. */
+void sgc_reader_name(struct sgc_reader *r, char *name, size_t size);
 
 /* ---- reader_noted.c ---- */
 

@@ -85,14 +85,17 @@ bool sgc_reader_kinds(struct sgc_reader *r)
     r->g->kinds = (uint32_t)sgc_input_within(&r->in, "the number of kinds", 1, SGC_GRAPH_KINDS);
     for (uint32_t i = 0; i < r->g->kinds; i++) {
         uint64_t scan = sgc_input_within(&r->in, "how a kind is scanned", 0, SGC_GRAPH_SCAN_DESCRIBED);
-        uint64_t flags = sgc_input_within(&r->in, "the flags of a kind", 0, 7);
+        uint64_t flags = sgc_input_within(&r->in, "the flags of a kind", 0, r->in.version < 3 ? 7 : 15);
 
         r->g->kind[i] = (struct sgc_graph_kind){
             .scan = (uint8_t)scan,
             .uncollectable = (flags & SGC_SNAPSHOT_KIND_UNCOLLECTABLE) != 0,
             .disclaims = (flags & SGC_SNAPSHOT_KIND_DISCLAIMS) != 0,
             .keeps_contents = (flags & SGC_SNAPSHOT_KIND_KEEPS_CONTENTS) != 0,
+            .type_first = (flags & SGC_SNAPSHOT_KIND_TYPE_FIRST) != 0,
         };
+        if (r->in.version >= 3)
+            sgc_reader_name(r, r->g->kind[i].name, sizeof r->g->kind[i].name);
     }
     return got(r);
 }

@@ -6,9 +6,12 @@
  */
 #include "gc/api/api.h"
 
+#include <errno.h>
+
 #include "gc/api/guards.h"
 #include "gc/api/objects.h"
 #include "gc/collect/allocate.h"
+#include "gc/snapshot/snapshot.h"
 #include "mark/descriptor.h"
 #include "mark/layouts.h"
 #include "platform/platform.h"
@@ -318,6 +321,16 @@ void GC_print_free_list(int kind, size_t granules)
 {
     sgc_print("free list of kind %d, %zu bytes: SGC has none; free slots are bits in tables, see GC_dump()", kind,
             granules * SGC_GRANULE);
+}
+
+int SGC_name_kind(int kind, const char *name)
+{
+    if (kind >= 0 && (uint32_t)kind < sgc_kind_count()) {
+        sgc_snapshot_name_kind((uint32_t)kind, name != NULL ? name : "");
+        return 0;
+    }
+    sgc_warn("SGC_name_kind: there is no kind %d; nothing is named. Pass 0 to 3 or what GC_new_kind returned", kind);
+    return EINVAL;
 }
 
 /* ---- questions ---- */

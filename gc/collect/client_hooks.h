@@ -51,6 +51,10 @@ struct sgc_client_hooks {
      * set no function.  GC lock held. */
     sgc_toggle_fn toggle;
 
+    /* Bytes before the client's part of an object of so many bytes that begins there: those of its
+     * guards, or 0.  World stopped. */
+    size_t (*bytes_before_client)(uintptr_t start, size_t bytes);
+
     /* A check has found a contradiction, in that line.  Does not return while SGC_check runs the
      * check. */
     void (*violation)(const char *line);

@@ -3,6 +3,7 @@
  * others. */
 #include "gc/collect/client_hooks.h"
 
+#include "gc/api/guards.h"
 #include "gc/api/hooks.h"
 #include "gc/inspect/inspect.h"
 #include "gc/snapshot/snapshot.h"
@@ -19,6 +20,14 @@ static void after(void)
     sgc_client_report();
 }
 
+static size_t bytes_before_client(uintptr_t start, size_t bytes)
+{
+    bool guarded = sgc_debug_used() && sgc_debug_in_use(sgc_debug_state_of((const void *)start, bytes));
+
+    sgc_assert(sgc_heap_contains(start));
+    return guarded ? sizeof(struct sgc_debug_header) : 0;
+}
+
 const struct sgc_client_hooks sgc_client_hooks = {
     .start_threads = sgc_client_threads_start,
     .start_listening = start_listening,
@@ -29,5 +38,6 @@ const struct sgc_client_hooks sgc_client_hooks = {
     .pushing = sgc_client_pushing,
     .after = after,
     .toggle = sgc_client_toggle,
+    .bytes_before_client = bytes_before_client,
     .violation = sgc_api_violation,
 };

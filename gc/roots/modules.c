@@ -51,7 +51,7 @@ static bool leave_out(const char *name, uintptr_t lo, size_t bytes)
 static bool grow_modules(int more)
 {
     struct sgc_modules *m = &sgc_root_modules;
-    size_t entry = sizeof *m->range + sizeof *m->tls;
+    size_t entry = sizeof *m->range + sizeof *m->tls + sizeof *m->module;
     size_t old = sgc_round_up((size_t)m->range_capacity * entry, sgc_os_page_size());
     size_t bytes = sgc_round_up((size_t)(m->range_capacity + more + 64) * 2 * entry, sgc_os_page_size());
     char *memory = sgc_mem_obtain(bytes);
@@ -61,9 +61,10 @@ static bool grow_modules(int more)
         return false;
     if (m->range != NULL)
         sgc_mem_release(m->range, old);
-    m->range_capacity = m->tls_capacity = (int)(bytes / entry);
+    m->range_capacity = m->tls_capacity = m->module_capacity = (int)(bytes / entry);
     m->range = (struct sgc_range *)(void *)memory;
     m->tls = (struct sgc_module_tls *)(void *)(m->range + m->range_capacity);
+    m->module = (struct sgc_module *)(void *)(m->tls + m->tls_capacity);
     sgc_assert(m->range_capacity > more);
     m->adds = 0;
     return true;
@@ -91,6 +92,7 @@ bool sgc_roots_snapshot(void (*stop)(void *arg), void *arg)
         }
     sgc_assert(sgc_root_modules.ranges <= sgc_root_modules.range_capacity);
     sgc_assert(sgc_root_modules.tlses <= sgc_root_modules.tls_capacity);
+    sgc_assert(sgc_root_modules.modules <= sgc_root_modules.module_capacity);
     applied.reported_no_memory = false;
     return true;
 }

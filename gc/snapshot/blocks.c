@@ -53,7 +53,7 @@ void sgc_blocks_flush(void)
 
 void sgc_blocks_section(enum sgc_snapshot_section section)
 {
-    sgc_assert(sgc_blocks_ok() && section > sgc_blocks.section);
+    sgc_assert(sgc_blocks_ok() && section != sgc_blocks.section);
     if (sgc_blocks.used != 0)
         sgc_blocks_flush();
     sgc_blocks.section = section;

@@ -5,7 +5,7 @@
  *
  *   file      a start, then blocks
  *   block     a head, then up to SGC_SNAPSHOT_BLOCK bytes of one section
- *   section   consecutive blocks with its number; the sections come in ascending order
+ *   section   consecutive blocks with its number; the sections come in one order
  *
  * Numbers in heads and in the start are little-endian; those in blocks are varints: seven bits a
  * byte, the lowest first, the highest bit of a byte saying that another follows.  A signed number
@@ -24,9 +24,16 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heads are written as 
 #define SGC_SNAPSHOT_ORDER UINT32_C(0x04030201)
 
 enum {
-    SGC_SNAPSHOT_VERSION = 2,
+    SGC_SNAPSHOT_VERSION = 3,
+    SGC_SNAPSHOT_VERSION_MIN = 2,       /* that can be read: without names, modules, types and
+                                           threads */
     SGC_SNAPSHOT_BLOCK = 1 << 16,
     SGC_SNAPSHOT_KINDS = 16,            /* of objects, at most */
+    SGC_SNAPSHOT_NAME = 64,             /* bytes of a kind's or a thread's name, with the end */
+    SGC_SNAPSHOT_PATH = 4096,           /* of a module's path, */
+    SGC_SNAPSHOT_BUILD_ID = 32,         /* and of its build id */
+    SGC_SNAPSHOT_TYPES = 8190,          /* that get a number: with the two below, and whether an
+                                           object is alone, two bytes */
 };
 
 struct sgc_snapshot_start {
@@ -40,6 +47,7 @@ struct sgc_snapshot_head {
     uint32_t crc;                       /* of the two words before and the bytes */
 };
 
+/* In a file they stand in this order, but where it says otherwise. */
 enum sgc_snapshot_section {
     SGC_SECTION_HEADER = 1,             /* numbers, below */
     SGC_SECTION_PUSHED,                 /* what the program's hook has pushed */
@@ -53,7 +61,11 @@ enum sgc_snapshot_section {
     SGC_SECTION_KEPT,                   /* addresses in the tables of finalization */
     SGC_SECTION_NOTED,                  /* what only the mark came to know: words that procedures
                                            pushed */
-    SGC_SECTION_TRAILER,                /* numbers, below */
+    SGC_SECTION_TRAILER,                /* numbers, below; the last section */
+    SGC_SECTION_MODULES,                /* that are loaded; behind KINDS */
+    SGC_SECTION_THREADS,                /* their names; behind MODULES */
+    SGC_SECTION_TYPES,                  /* of objects: where in a module their first words point;
+                                           behind WORDS */
     SGC_SECTIONS
 };
 
@@ -96,7 +108,11 @@ enum sgc_snapshot_count {
     SGC_TRAILER_PUSHED_WORDS,
     SGC_TRAILER_NOTED,                    /* records */
     SGC_TRAILER_NOTED_WORDS,              /* and objects marked by hand */
-    SGC_TRAILER_COUNTS
+    SGC_TRAILER_MODULES,
+    SGC_TRAILER_TYPED,                    /* objects whose first word points into one */
+    SGC_TRAILER_THREADS,
+    SGC_TRAILER_COUNTS,
+    SGC_TRAILER_COUNTS_2 = SGC_TRAILER_MODULES,     /* of version 2 */
 };
 
 /* Flags of a kind. */
@@ -104,7 +120,14 @@ enum {
     SGC_SNAPSHOT_KIND_UNCOLLECTABLE = 1,
     SGC_SNAPSHOT_KIND_DISCLAIMS = 2,
     SGC_SNAPSHOT_KIND_KEEPS_CONTENTS = 4,
+    SGC_SNAPSHOT_KIND_TYPE_FIRST = 8,   /* the descriptor lies where an object's first word
+                                           points */
 };
+
+/* The type of some objects, one behind the other: the number in the section TYPES without its
+ * lowest bit, which says whether it is more than one object.  From SGC_SNAPSHOT_TYPE_KNOWN on: a
+ * type by its number, from 0. */
+enum { SGC_SNAPSHOT_TYPE_NONE, SGC_SNAPSHOT_TYPE_NEW, SGC_SNAPSHOT_TYPE_KNOWN };
 
 /* The type of a page: with small objects, or of a span. */
 enum { SGC_SNAPSHOT_SMALL = 1, SGC_SNAPSHOT_SPAN = 2 };

@@ -8,30 +8,12 @@
 #include "gc/finalize/register.h"
 #include "gc/roots/roots.h"
 #include "gc/snapshot/blocks.h"
+#include "gc/snapshot/heap_pages.h"
 #include "mark/descriptor.h"
 #include "mark/word_form.h"
 
 _Static_assert((int)SGC_ROOT_STATIC + 1 == (int)SGC_SNAPSHOT_STATIC && (int)SGC_ROOT_DATE + 1 == (int)SGC_SNAPSHOT_DATE,
                "in one order");
-
-/* Fills `live` with a page's bits of allocated objects, at their first granules; how many there
- * are. */
-static uint32_t find_live(uint32_t page, uint64_t live[SGC_PAGE_WORDS])
-{
-    const struct sgc_page *d = &sgc_heap.pages[page];
-    size_t first = (size_t)page * SGC_PAGE_WORDS;
-    bool remote = sgc_a8_load_acq(&d->remote) != 0;
-    uint32_t count = 0;
-
-    sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && d->granules != 0);
-    for (size_t w = 0; w < SGC_PAGE_WORDS; w++) {
-        live[w] = sgc_aw_load(sgc_bits_word(first + w, sgc_heap.alloc_role));
-        if (remote)
-            live[w] &= ~sgc_aw_load(&sgc_heap.remote_bits[first + w]);
-        count += (uint32_t)__builtin_popcountll(live[w]);
-    }
-    return count;
-}
 
 /* ---- pages ---- */
 
@@ -85,7 +67,7 @@ static void put_small(struct pages *p, uint32_t page)
     begin_page(p, page, SGC_SNAPSHOT_SMALL);
     sgc_blocks_put(d->cls);
     sgc_blocks_put(d->granules);
-    count_objects(p, find_live(page, live), (uint64_t)d->granules * SGC_GRANULE);
+    count_objects(p, sgc_snapshot_live(page, live), (uint64_t)d->granules * SGC_GRANULE);
     put_slots(d, live);
 }
 
@@ -102,17 +84,12 @@ static void put_span(struct pages *p, uint32_t page)
     count_objects(p, live, sgc_span_bytes(page));
 }
 
-static bool goes_on(uint32_t page)
-{
-    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks_go_on();
-}
-
 static void put_pages(struct sgc_snapshot_counts *counts)
 {
     struct pages p = { counts, 0 };
 
     sgc_blocks_section(SGC_SECTION_PAGES);
-    for (uint32_t page = 1; goes_on(page); page++) {
+    for (uint32_t page = 1; sgc_snapshot_goes_on(page); page++) {
         uint8_t state = sgc_page_state(&sgc_heap.pages[page]);
 
         if (state == SGC_PAGE_SMALL)
@@ -201,8 +178,9 @@ static void put_visited(void *arg, uintptr_t at)
 
 /* The words end with 0; of an object with a descriptor it follows whether a procedure decides of
  * others. */
-static void put_object(struct objects *o, const struct sgc_page *d, uintptr_t start, size_t bytes)
+static void put_object(void *arg, const struct sgc_page *d, uintptr_t start, size_t bytes)
 {
+    struct objects *o = arg;
     uint32_t kind = sgc_page_kind_now(d);
     bool described = sgc_kinds.of[kind].scan == SGC_SCAN_DESCRIBED, known = true;
 
@@ -227,18 +205,12 @@ static void begin_words(struct objects *o, uint32_t page)
 
 static void put_small_words(struct objects *o, uint32_t page)
 {
-    const struct sgc_page *d = &sgc_heap.pages[page];
     uint64_t live[SGC_PAGE_WORDS];
 
-    if (find_live(page, live) == 0)
+    if (sgc_snapshot_live(page, live) == 0)
         return;
     begin_words(o, page);
-    for (uint32_t w = 0; w < SGC_PAGE_WORDS; w++)
-        for (uint64_t bits = live[w]; bits != 0; bits &= bits - 1) {
-            uint32_t granule = w * 64 + (uint32_t)__builtin_ctzll(bits);
-
-            put_object(o, d, sgc_page_start(page) + (size_t)granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE);
-        }
+    sgc_snapshot_each(page, live, put_object, o);
 }
 
 static void put_span_words(struct objects *o, uint32_t page)
@@ -249,24 +221,19 @@ static void put_span_words(struct objects *o, uint32_t page)
     put_object(o, &sgc_heap.pages[page], sgc_page_start(page), sgc_span_bytes(page));
 }
 
-static bool has_words(const struct sgc_page *d)
-{
-    return sgc_kinds.of[sgc_page_kind_now(d)].scan != SGC_SCAN_NOTHING;
-}
-
 static void put_words(struct sgc_snapshot_counts *counts)
 {
     struct objects o = { .counts = counts, .limit = sgc_aw_load(&sgc_heap.limit) };
 
     forget_readable();
     sgc_blocks_section(SGC_SECTION_WORDS);
-    for (uint32_t page = 1; goes_on(page); page++) {
+    for (uint32_t page = 1; sgc_snapshot_goes_on(page); page++) {
         const struct sgc_page *d = &sgc_heap.pages[page];
         uint8_t state = sgc_page_state(d);
 
-        if (state == SGC_PAGE_SMALL && has_words(d))
+        if (state == SGC_PAGE_SMALL && sgc_snapshot_scans(d))
             put_small_words(&o, page);
-        else if (state == SGC_PAGE_SPAN && has_words(d))
+        else if (state == SGC_PAGE_SPAN && sgc_snapshot_scans(d))
             put_span_words(&o, page);
     }
     sgc_blocks_put(0);
@@ -349,6 +316,7 @@ void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts)
     sgc_assert(sgc_blocks_ok());
     put_pages(counts);
     put_words(counts);
+    sgc_snapshot_put_types(counts);
     put_roots(counts);
     put_kept(counts);
 }

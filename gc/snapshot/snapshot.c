@@ -23,7 +23,6 @@
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/json_log.h"
-#include "gc/finalize/disclaim.h"
 #include "gc/snapshot/blocks.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
@@ -33,7 +32,6 @@
 #include "platform/out_file.h"
 #include "platform/text_line.h"
 
-_Static_assert((int)SGC_SNAPSHOT_KINDS == (int)SGC_KINDS, "the format has as many");
 _Static_assert(SGC_PAGE_GRANULES / 8 + SGC_BLOCKS_ROOM < SGC_SNAPSHOT_BLOCK, "a page's bits fit into a block");
 
 /* Of the file that is being written. */
@@ -60,26 +58,6 @@ static void put_header(uint64_t cycle)
     sgc_blocks_put(SGC_HEADER_NUMBERS);
     for (int i = 0; i < SGC_HEADER_NUMBERS; i++)
         sgc_blocks_put(numbers[i]);
-}
-
-/* While leaks are looked for nobody is asked about dead objects. */
-static uint64_t kind_flags(uint32_t kind)
-{
-    bool asks = sgc_disclaim_asks(kind) && !sgc_finding_leaks();
-
-    sgc_assert(sgc_kind_ok(kind));
-    return (sgc_kind_uncollectable(kind) ? SGC_SNAPSHOT_KIND_UNCOLLECTABLE : 0) | (asks ? SGC_SNAPSHOT_KIND_DISCLAIMS : 0) |
-           (asks && !sgc_disclaim_lets_go(kind) ? SGC_SNAPSHOT_KIND_KEEPS_CONTENTS : 0);
-}
-
-static void put_kinds(void)
-{
-    sgc_blocks_section(SGC_SECTION_KINDS);
-    sgc_blocks_put(sgc_kind_count());
-    for (uint32_t kind = 0; kind < sgc_kind_count(); kind++) {
-        sgc_blocks_put(sgc_kinds.of[kind].scan);
-        sgc_blocks_put(kind_flags(kind));
-    }
 }
 
 /* Each as how much it is more than the one before. */
@@ -299,7 +277,7 @@ static void put_heap(void)
 {
     sgc_assert(sgc_stopped_by_self() && is_open());
     end_pushed();
-    put_kinds();
+    sgc_snapshot_put_names(&counts);
     put_distances();
     put_nodes();
     sgc_snapshot_put_contents(&counts);

@@ -373,6 +373,7 @@
     F(SGC_held_t, SGC_find_way, (const void *, SGC_step_proc, void *)) \
     F(SGC_held_t, SGC_why_live, (const void *)) \
     F(int, SGC_write_heap_snapshot, (const char *)) \
+    F(int, SGC_name_kind, (int, const char *)) \
     F(void *, SGC_memalign, (size_t, size_t, int)) \
     F(void, SGC_print_options, (void)) \
     F(void, SGC_print_placement, (void))

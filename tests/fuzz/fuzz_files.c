@@ -124,7 +124,7 @@ static void read_snapshot(const uint8_t *data, size_t size, unsigned how)
 
     if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size)
         fuzz_found("the input cannot be written");
-    if (sgc_graph_load_or(&g, path, how % 2 != 0 ? SGC_GRAPH_AIMS : 0, problem))
+    if (sgc_graph_load_or(&g, path, how % 2 != 0 ? SGC_GRAPH_AIMS | SGC_GRAPH_TYPES : 0, problem))
         use_graph(&g, how);
     else
         fuzz_expect(strlen(problem) > 10 && strlen(problem) < sizeof problem, "a snapshot is refused without a message");

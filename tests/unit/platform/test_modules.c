@@ -13,7 +13,11 @@
 enum { CAPACITY = 512 };
 static struct sgc_range range[CAPACITY];
 static struct sgc_module_tls tls[CAPACITY];
-static struct sgc_modules modules = { .range = range, .range_capacity = CAPACITY, .tls = tls, .tls_capacity = CAPACITY };
+static struct sgc_module listed[CAPACITY];
+static struct sgc_modules modules = {
+    .range = range, .range_capacity = CAPACITY, .tls = tls, .tls_capacity = CAPACITY,
+    .module = listed, .module_capacity = CAPACITY,
+};
 
 static long data_variable = 1, bss_variable;
 __attribute__((used)) static long *const relocated_constant[2] = { &data_variable, &bss_variable };

@@ -15,7 +15,11 @@
 enum { CAPACITY = 512 };
 static struct sgc_range range[CAPACITY];
 static struct sgc_module_tls tls[CAPACITY];
-static struct sgc_modules modules = { .range = range, .range_capacity = CAPACITY, .tls = tls, .tls_capacity = CAPACITY };
+static struct sgc_module listed[CAPACITY];
+static struct sgc_modules modules = {
+    .range = range, .range_capacity = CAPACITY, .tls = tls, .tls_capacity = CAPACITY,
+    .module = listed, .module_capacity = CAPACITY,
+};
 
 /* The module that has a thread-local block of `bytes`; 0 and 0 if there is none. */
 static struct sgc_module_tls module_with(size_t bytes)

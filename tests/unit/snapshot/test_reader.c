@@ -37,7 +37,7 @@ static bool can_be_read(void)
 {
     struct sgc_graph_reach reach = { .seen = NULL };
     struct sgc_graph g;
-    bool read = sgc_graph_load_or(&g, path, SGC_GRAPH_AIMS, problem);
+    bool read = sgc_graph_load_or(&g, path, SGC_GRAPH_AIMS | SGC_GRAPH_TYPES, problem);
 
     if (read && (sgc_graph_check(&g) != NULL || !sgc_graph_reach(&g, SGC_GRAPH_ALL_ROOTS, &reach) ||
                  reach.objects > g.objects)) {
@@ -178,6 +178,43 @@ static void test_flipped(void)
     tap_ok(wrong == 0, "with any of %d bits flipped, likewise", FLIPS);
 }
 
+/* ---- version 2 ---- */
+
+/* A file that has an input's number before it. */
+static bool take_seed(const char *name)
+{
+    const char *top = getenv("SGC_SRCDIR");
+    char seed[600];
+    ssize_t count;
+    int fd;
+
+    snprintf(seed, sizeof seed, "%s/tests/fuzz/seeds/files/%s", top != NULL ? top : ".", name);
+    fd = open(seed, O_RDONLY | O_CLOEXEC);
+    count = fd >= 0 ? read(fd, changed, sizeof changed) : 0;
+    close(fd);
+    if (count > 1)
+        write_file(changed + 1, (size_t)count - 1);
+    return count > 1 && changed[1 + 8] == 2;
+}
+
+static void read_version_2(const char *name, uint32_t procedure_edges)
+{
+    struct sgc_graph g;
+    bool read = take_seed(name) && can_be_read() && sgc_graph_load_or(&g, path, SGC_GRAPH_TYPES, problem);
+
+    tap_ok(read && g.objects > 1 && g.edges > 0 && g.procedure_edges == procedure_edges, "version 2 is read: %s", name);
+    tap_ok(read && g.modules == 0 && g.types == 0 && g.threads == 0 && g.kind[1].name[0] == '\0' &&
+           g.type_of[0] == SGC_GRAPH_NO_TYPE, "and has no names");
+    if (read)
+        sgc_graph_release(&g);
+}
+
+static void test_version_2(void)
+{
+    read_version_2("snapshot", 0);
+    read_version_2("snapshot_with_procedures", 4);
+}
+
 /* ---- messages ---- */
 
 static void refuse(const char *contents, size_t count, const char *part, const char *name)
@@ -193,9 +230,9 @@ static void test_messages(void)
     refuse("", 0, "cut off after 0 bytes", "an empty file");
     refuse("#!/bin/sh\n", 10, "no heap snapshot", "a foreign file");
     start.version++;
-    refuse((const char *)&start, sizeof start, "version 3, expected 2", "a newer one");
+    refuse((const char *)&start, sizeof start, "version 4, expected 2 to 3", "a newer one");
     start.version = 1;
-    refuse((const char *)&start, sizeof start, "version 1, expected 2; write it anew", "an older one");
+    refuse((const char *)&start, sizeof start, "version 1, expected 2 to 3; write it anew", "an older one");
     start.version = SGC_SNAPSHOT_VERSION;
     start.order = UINT32_C(0x01020304);
     refuse((const char *)&start, sizeof start, "order of bytes", "one of another machine");
@@ -210,7 +247,7 @@ int main(void)
     file = memfd_create("snapshot", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     make_snapshot();
-    tap_each(test_cut, test_flipped, test_messages);
+    tap_each(test_cut, test_flipped, test_version_2, test_messages);
     folder_remove();
     return tap_done();
 }
