@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics, libzstd in tools.
+# The libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics, libzstd and libdw in
+# tools.
 
 # SGC_HWLOC: --with-hwloc=yes|no|auto.
 AC_DEFUN([SGC_HWLOC], [
@@ -31,6 +32,25 @@ AC_DEFUN([SGC_LIBATOMIC_OPS], [
     SGC_CPPFLAGS="$SGC_CPPFLAGS -DSGC_USE_LIBATOMIC_OPS"
     sgc_atomics_text="libatomic_ops"
   ])
+])
+
+# SGC_ELFUTILS: --with-elfutils=yes|no|auto.  For tools only, too.
+AC_DEFUN([SGC_ELFUTILS], [
+  AC_ARG_WITH([elfutils],
+    [AS_HELP_STRING([--with-elfutils], [let sgc-snapshot find the names of classes and variables with libdw (default: if it is there)])],
+    [], [with_elfutils=auto])
+  sgc_have_elfutils=no
+  SGC_ELFUTILS_LIBS=
+  AS_IF([test "$with_elfutils" != no], [
+    AC_CHECK_HEADER([elfutils/libdwfl.h],
+      [AC_CHECK_LIB([dw], [dwfl_module_getsym_info], [sgc_have_elfutils=yes SGC_ELFUTILS_LIBS=-ldw])])
+    AS_IF([test "$with_elfutils" != auto && test "$sgc_have_elfutils" = no],
+      [AC_MSG_ERROR([--with-elfutils: elfutils/libdwfl.h or libdw not found; install it (Debian: libdw-dev) or configure --without-elfutils])])
+  ])
+  sgc_symbols_text="none in tools, for want of libdw"
+  AS_IF([test "$sgc_have_elfutils" = yes], [sgc_symbols_text="libdw, in tools"])
+  AC_SUBST([SGC_ELFUTILS_LIBS])
+  AM_CONDITIONAL([SGC_ELFUTILS], [test "$sgc_have_elfutils" = yes])
 ])
 
 # SGC_ZSTD: --with-zstd=yes|no|auto.  For tools only: the library does not use it.

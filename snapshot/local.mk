@@ -25,13 +25,25 @@ noinst_LTLIBRARIES += libsgcgraph.la
 libsgcgraph_la_SOURCES = $(snapshot_sources)
 libsgcgraph_la_LIBADD = $(SGC_ZSTD_LIBS)
 
+# Names for objects, by the symbols of the modules that were loaded.
+names_sources = snapshot/class_names.c snapshot/names.c snapshot/names.h snapshot/symbols.h
+if SGC_ELFUTILS
+names_sources += snapshot/symbols_libdw.c
+else
+names_sources += snapshot/symbols_none.c
+endif
+noinst_LTLIBRARIES += libsgcnames.la
+libsgcnames_la_SOURCES = $(names_sources)
+libsgcnames_la_LIBADD = $(SGC_ELFUTILS_LIBS)
+
 # What programs say in a terminal and write: the tools of perfmodel/ share it.
 tool_sources = snapshot/tools/command_line.c snapshot/tools/command_line.h
 output_sources = snapshot/tools/output.c snapshot/tools/output.h
 
 bin_PROGRAMS += snapshot/tools/sgc-snapshot
 snapshot_tools_sgc_snapshot_SOURCES = snapshot/tools/sgc-snapshot.c snapshot/tools/snapshot_stats.c snapshot/tools/snapshot_stats.h \
+	snapshot/tools/draw.c snapshot/tools/draw.h \
 	$(output_sources)
-snapshot_tools_sgc_snapshot_LDADD = libsgcgraph.la libsgccore.la
+snapshot_tools_sgc_snapshot_LDADD = libsgcnames.la libsgcgraph.la libsgccore.la
 snapshot_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'
-EXTRA_DIST += snapshot/README.md snapshot/unpack_none.c snapshot/unpack_zstd.c
+EXTRA_DIST += snapshot/README.md snapshot/symbols_libdw.c snapshot/symbols_none.c snapshot/unpack_none.c snapshot/unpack_zstd.c

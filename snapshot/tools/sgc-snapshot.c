@@ -9,6 +9,7 @@
 
 #include "snapshot/graph.h"
 #include "snapshot/unpack.h"
+#include "snapshot/tools/draw.h"
 #include "snapshot/tools/output.h"
 #include "snapshot/tools/snapshot_stats.h"
 #include "platform/text_line.h"
@@ -83,27 +84,6 @@ static int check(const struct sgc_graph *g)
 
 /* ---- dot ---- */
 
-/* Where it is tells one thread's stack, or one library's data, from another's. */
-static void draw_range(const struct sgc_graph_range *range, uint32_t i)
-{
-    sgc_assert(range->root < SGC_GRAPH_ROOTS);
-    printf("  r%u [shape=box, label=\"%s", i, sgc_graph_root_name((enum sgc_graph_root)range->root));
-    if (range->lo != 0)
-        printf("\\n%#" PRIx64 "\\n%" PRIu64, range->lo, range->bytes);
-    printf("\"];\n");
-}
-
-static void draw_roots(const struct sgc_graph *g)
-{
-    for (uint32_t i = 0; i < g->ranges; i++) {
-        if (g->range[i].first_root == g->range[i + 1].first_root)
-            continue;
-        draw_range(&g->range[i], i);
-        for (uint64_t r = g->range[i].first_root; r < g->range[i + 1].first_root; r++)
-            printf("  r%u -> o%u;\n", i, g->root[r].target);
-    }
-}
-
 static int draw(const struct sgc_graph *g)
 {
     if (g->objects > DRAWN) {
@@ -111,16 +91,7 @@ static int draw(const struct sgc_graph *g)
                 "with less in it, such as an earlier one\n", shown, g->objects, DRAWN);
         return BAD;
     }
-    sgc_assert(g->object != NULL && g->objects <= DRAWN);
-    printf("digraph heap {\n");
-    for (uint32_t i = 0; i < g->objects; i++) {
-        printf("  o%u [label=\"%#" PRIx64 "\\n%" PRIu64 "\"];\n", i, sgc_graph_address(g, i), sgc_graph_bytes(g, i));
-        for (uint64_t e = g->object[i].first_edge; e < g->object[i + 1].first_edge; e++)
-            printf("  o%u -> o%u;\n", i, g->edge[e].target);
-    }
-    draw_roots(g);
-    printf("}\n");
-    return 0;
+    return sgc_snapshot_draw(g) ? 0 : no_memory();
 }
 
 /* ---- pack ---- */
@@ -189,7 +160,7 @@ static int run(const struct command *command, const char *path)
     int status = BAD;
 
     sgc_assert(command->run != NULL);
-    if (sgc_graph_load(&g, path, 0))
+    if (sgc_graph_load(&g, path, SGC_GRAPH_TYPES))
         status = command->run(&g);
     sgc_graph_release(&g);
     if (fflush(stdout) != 0 || ferror(stdout)) {
