@@ -44,7 +44,7 @@ static bool is_same_build(Dwfl_Module *found, const struct sgc_graph_module *mod
 /* The addresses of symbols are those in the file. */
 static Dwfl_Module *report(Dwfl *dwfl, const char *path, char problem[SGC_SYMBOLS_PROBLEM])
 {
-    int fd = path[0] != '\0' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = path[0] != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     Dwfl_Module *found;
 
     if (fd < 0) {

@@ -51,8 +51,9 @@ struct sgc_client_hooks {
      * set no function.  GC lock held. */
     sgc_toggle_fn toggle;
 
-    /* Bytes before the client's part of an object of so many bytes that begins there: those of its
-     * guards, or 0.  World stopped. */
+    /* Has there been an object with guards?  If so: the bytes before the client's part of an object
+     * of so many bytes that begins there, those of its guards or 0.  World stopped. */
+    bool (*guards_used)(void);
     size_t (*bytes_before_client)(uintptr_t start, size_t bytes);
 
     /* A check has found a contradiction, in that line.  Does not return while SGC_check runs the

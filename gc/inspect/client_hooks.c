@@ -22,10 +22,8 @@ static void after(void)
 
 static size_t bytes_before_client(uintptr_t start, size_t bytes)
 {
-    bool guarded = sgc_debug_used() && sgc_debug_in_use(sgc_debug_state_of((const void *)start, bytes));
-
     sgc_assert(sgc_heap_contains(start));
-    return guarded ? sizeof(struct sgc_debug_header) : 0;
+    return sgc_debug_in_use(sgc_debug_state_of((const void *)start, bytes)) ? sizeof(struct sgc_debug_header) : 0;
 }
 
 const struct sgc_client_hooks sgc_client_hooks = {
@@ -38,6 +36,7 @@ const struct sgc_client_hooks sgc_client_hooks = {
     .pushing = sgc_client_pushing,
     .after = after,
     .toggle = sgc_client_toggle,
+    .guards_used = sgc_debug_used,
     .bytes_before_client = bytes_before_client,
     .violation = sgc_api_violation,
 };

@@ -31,6 +31,7 @@ static inline uint32_t sgc_snapshot_live(uint32_t page, uint64_t live[SGC_PAGE_W
 typedef void (*sgc_snapshot_object_t)(void *arg, const struct sgc_page *d, uintptr_t start, size_t bytes);
 
 /* Hands fn each object of a page of small ones, whose bits `live` has. */
+__attribute__((always_inline))
 static inline void sgc_snapshot_each(uint32_t page, const uint64_t live[SGC_PAGE_WORDS], sgc_snapshot_object_t fn, void *arg)
 {
     const struct sgc_page *d = &sgc_heap.pages[page];

@@ -40,6 +40,7 @@ static uint32_t slot_of(uintptr_t word)
 
 struct types {
     struct sgc_snapshot_counts *counts;
+    bool guards;                        /* some objects may have some */
     uintptr_t word;                     /* of those that wait; 0: it points into no module */
     uint64_t objects;                   /* their number */
 };
@@ -82,27 +83,32 @@ static void put_waiting(struct types *t)
 
 /* ---- objects ---- */
 
-/* Behind its guards, if it has some; 0 unless it points into a module.  Reads memory as the marker
- * does. */
-SGC_BLIND static uintptr_t type_of(uintptr_t start, size_t bytes, uintptr_t like)
+/* Where the client's part of an object begins. */
+static uintptr_t client_part(uintptr_t start, size_t bytes)
 {
     size_t before = sgc_client_hooks.bytes_before_client(start, bytes);
-    uintptr_t word = *(const uintptr_t *)(start + before);
 
-    sgc_assert(before + sizeof word <= bytes);
-    if (word == like || word == 0)
-        return word;
-    if (sgc_heap_contains(word))
+    sgc_assert(before + sizeof start <= bytes);
+    return start + before;
+}
+
+/* 0 unless it points into a module. */
+static uintptr_t type_of(uintptr_t word)
+{
+    if (word == 0 || sgc_heap_contains(word))
         return 0;
     return known.word[slot_of(word)] != 0 || sgc_snapshot_module_at(word) >= 0 ? word : 0;
 }
 
-static void put_object(void *arg, const struct sgc_page *d, uintptr_t start, size_t bytes)
+/* Most objects are like the one before.  Reads memory as the marker does. */
+SGC_BLIND static inline void put_object(void *arg, const struct sgc_page *d, uintptr_t start, size_t bytes)
 {
     struct types *t = arg;
-    uintptr_t word = type_of(start, bytes, t->word);
+    uintptr_t word = *(const uintptr_t *)(__builtin_expect(t->guards, 0) ? client_part(start, bytes) : start);
 
     sgc_assert(sgc_snapshot_scans(d));
+    if (word != t->word)
+        word = type_of(word);
     if (word != t->word)
         put_waiting(t);
     t->word = word;
@@ -128,7 +134,7 @@ static void put_span(struct types *t, uint32_t page)
 
 void sgc_snapshot_put_types(struct sgc_snapshot_counts *counts)
 {
-    struct types t = { .counts = counts };
+    struct types t = { .counts = counts, .guards = sgc_client_hooks.guards_used() };
 
     memset(&known, 0, sizeof known);
     sgc_blocks_section(SGC_SECTION_TYPES);

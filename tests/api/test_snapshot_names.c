@@ -140,7 +140,7 @@ static int first_words(void)
     large = begins_with(GC_MALLOC(200000), text);
     inner = begins_with(GC_MALLOC(32), with);
     stack = begins_with(GC_MALLOC(32), local);
-    none = begins_with(GC_MALLOC_UNCOLLECTABLE(32), (char *)NULL + 17);
+    none = begins_with(GC_MALLOC_UNCOLLECTABLE(32), (void *)(uintptr_t)17);
     none[1] = (GC_word)first_type;
     if (!load(&g))
         return 1;
@@ -173,21 +173,21 @@ static int unloaded(void)
     return wrong;
 }
 
-/* More than there are numbers for, and in turn with the same of others. */
+/* More than there are numbers for, each twice, with other objects between. */
 static int many_types(void)
 {
-    GC_word **all = keep(GC_MALLOC(2 * MANY_TYPES * sizeof *all));
+    GC_word **all = keep(GC_MALLOC(3 * MANY_TYPES * sizeof *all));
     struct sgc_graph g;
     int wrong = 0;
 
     GC_INIT();
-    for (int i = 0; i < 2 * MANY_TYPES; i++) {
+    for (int i = 0; i < 3 * MANY_TYPES; i++) {
         all[i] = GC_MALLOC(16);
-        all[i][0] = i % 3 == 0 ? 0 : (GC_word)&types[i / 2];
+        all[i][0] = (i / MANY_TYPES + i) % 3 == 0 ? 0 : (GC_word)&types[i * 7 % MANY_TYPES];
     }
     if (!load(&g))
         return 1;
-    for (int i = 0; i < 2 * MANY_TYPES; i++)
+    for (int i = 0; i < 3 * MANY_TYPES; i++)
         wrong += type_at(&g, all[i]) != all[i][0];
     sgc_graph_release(&g);
     return wrong != 0 ? 2 : 0;
