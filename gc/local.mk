@@ -135,7 +135,7 @@ gc_sources = \
 	gc/snapshot/names_part.c \
 	gc/snapshot/snapshot.c \
 	gc/snapshot/snapshot.h \
-	gc/snapshot/types_part.c \
+	gc/snapshot/words_part.c \
 	gc/threads/bind_plan.c \
 	gc/threads/bind_plan.h \
 	gc/threads/binding.c \

@@ -201,7 +201,7 @@ struct sgc_graph {
 
     uint32_t modules, types, threads;
     struct sgc_graph_module *module;    /* by ascending addresses */
-    struct sgc_graph_type *type;        /* no two are one, unless there are more than 8190 */
+    struct sgc_graph_type *type;        /* no two are one */
     uint32_t *type_of;                  /* by object: number of its type, SGC_GRAPH_NO_TYPE: its
                                            first word points into no module, or is not known, as
                                            that of pointer-free ones; NULL unless it was asked

@@ -56,7 +56,8 @@ struct sgc_reader {
                                            its span's */
     uint64_t words, records, read_ranges, root_words, kept, noted_records, noted_words;
     uint64_t words_noted;               /* of these, those of objects */
-    uint64_t typed;                     /* objects with a type */
+    uint64_t typed;                     /* objects with a type, */
+    uint32_t highest_type;              /* and the highest number of one, from 1 */
 };
 
 static inline bool sgc_reader_ok(const struct sgc_reader *r)
@@ -100,6 +101,10 @@ void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t wo
 bool sgc_reader_modules(struct sgc_reader *r);
 bool sgc_reader_types(struct sgc_reader *r);
 bool sgc_reader_threads(struct sgc_reader *r);
+
+/* Before the section of words; and, in it, behind the words of a page's objects: their types. */
+bool sgc_reader_begin_types(struct sgc_reader *r);
+void sgc_reader_page_types(struct sgc_reader *r, const struct sgc_graph_page *page);
 
 /* The next name, which fits into `size` bytes with its end. */
 void sgc_reader_name(struct sgc_reader *r, char *name, size_t size);

@@ -85,59 +85,9 @@ bool sgc_reader_modules(struct sgc_reader *r)
 
 /* ---- types ---- */
 
-static uint32_t read_new_type(struct sgc_reader *r)
-{
-    const struct sgc_graph_module *module = r->modules.of;
-    bool possible = r->modules.count != 0 && r->types.count < UINT32_MAX - 1;
-    struct sgc_graph_type *type = possible ? sgc_reader_add(r, &r->types) : NULL;
+_Static_assert(SGC_GRAPH_NO_TYPE == UINT32_MAX, "no type is all bits");
 
-    if (type == NULL) {
-        sgc_input_fail(&r->in, "a type lies in a module, before byte %llu, and there is none; write another snapshot",
-                       (unsigned long long)r->in.at);
-        return SGC_GRAPH_NO_TYPE;
-    }
-    type->module = (uint32_t)sgc_input_within(&r->in, "the module of a type", 0, r->modules.count - 1);
-    type->offset = sgc_input_within(&r->in, "where a type lies", 0, module[type->module].bytes);
-    return (uint32_t)r->types.count - 1;
-}
-
-/* The first ones have numbers. */
-static uint32_t read_type(struct sgc_reader *r, uint64_t what)
-{
-    size_t known = r->types.count < SGC_SNAPSHOT_TYPES ? r->types.count : SGC_SNAPSHOT_TYPES;
-
-    sgc_assert(known == 0 || r->modules.count != 0);
-    if (what == SGC_SNAPSHOT_TYPE_NEW)
-        return read_new_type(r);
-    if (what - SGC_SNAPSHOT_TYPE_KNOWN < known)
-        return (uint32_t)(what - SGC_SNAPSHOT_TYPE_KNOWN);
-    if (what != SGC_SNAPSHOT_TYPE_NONE)
-        sgc_input_fail(&r->in, "type %llu has not been described before byte %llu; write another snapshot",
-                       (unsigned long long)(what - SGC_SNAPSHOT_TYPE_KNOWN), (unsigned long long)r->in.at);
-    return SGC_GRAPH_NO_TYPE;
-}
-
-/* Returns how many objects, of at most `max`, have the next type. */
-static uint32_t read_some(struct sgc_reader *r, uint32_t first, uint32_t max)
-{
-    uint64_t number = sgc_input_number(&r->in), count = 1;
-    uint32_t type = read_type(r, number >> 1);
-
-    if ((number & 1) != 0)
-        count = 2 + sgc_input_within(&r->in, "how many objects have a type", 0, max);
-    if (count > max)
-        sgc_input_fail(&r->in, "more objects of a page have types, before byte %llu, than there are; write another snapshot",
-                       (unsigned long long)r->in.at);
-    if (r->in.failed)
-        return max;
-    sgc_assert(first + count <= r->g->objects);
-    r->typed += type != SGC_GRAPH_NO_TYPE ? count : 0;
-    for (uint32_t i = 0; r->g->type_of != NULL && i < count; i++)
-        r->g->type_of[first + i] = type;
-    return (uint32_t)count;
-}
-
-static bool make_type_of(struct sgc_reader *r)
+bool sgc_reader_begin_types(struct sgc_reader *r)
 {
     size_t bytes = ((size_t)r->g->objects + 1) * sizeof *r->g->type_of;
 
@@ -153,24 +103,54 @@ static bool make_type_of(struct sgc_reader *r)
     return !r->in.failed;
 }
 
-_Static_assert(SGC_GRAPH_NO_TYPE == UINT32_MAX, "no type is all bits");
+/* `number`: from 1, 0: none.  The section behind this one says how many there are. */
+static void note_type(struct sgc_reader *r, uint32_t object, uint64_t number)
+{
+    sgc_assert(object < r->g->objects && number <= SGC_SNAPSHOT_TYPES);
+    r->highest_type = number > r->highest_type ? (uint32_t)number : r->highest_type;
+    r->typed += number != 0;
+    if (r->g->type_of != NULL && number != 0)
+        r->g->type_of[object] = (uint32_t)number - 1;
+}
+
+void sgc_reader_page_types(struct sgc_reader *r, const struct sgc_graph_page *page)
+{
+    bool differ = sgc_input_within(&r->in, "whether objects have several types", 0, 1) != 0;
+    uint64_t number = 0;
+
+    for (uint32_t i = 0; i < page->objects && !r->in.failed; i++) {
+        if (i == 0 || differ)
+            number = sgc_input_within(&r->in, "the number of a type", 0, SGC_SNAPSHOT_TYPES);
+        note_type(r, page->first_object + i, number);
+    }
+}
+
+static void read_type(struct sgc_reader *r)
+{
+    const struct sgc_graph_module *module = r->modules.of;
+    struct sgc_graph_type *type = r->modules.count != 0 ? sgc_reader_add(r, &r->types) : NULL;
+
+    if (type == NULL) {
+        sgc_input_fail(&r->in, "a type lies in a module, before byte %llu, and there is none; write another snapshot",
+                       (unsigned long long)r->in.at);
+        return;
+    }
+    type->module = (uint32_t)sgc_input_within(&r->in, "the module of a type", 0, r->modules.count - 1);
+    type->offset = sgc_input_within(&r->in, "where a type lies", 0, module[type->module].bytes);
+}
 
 bool sgc_reader_types(struct sgc_reader *r)
 {
-    if (!make_type_of(r) || r->in.version < 3)
-        return !r->in.failed;
+    uint64_t count;
+
+    if (r->in.version < 3)
+        return true;
     if (!sgc_input_section(&r->in, SGC_SECTION_TYPES))
         return false;
-    for (uint32_t number = 0; number < r->g->pages && !r->in.failed; number++) {
-        const struct sgc_graph_page *page = &r->g->page[number];
-        uint32_t end = page->first_object + page->objects;
-
-        if (r->g->kind[page->kind].scan == SGC_GRAPH_SCAN_NOTHING)
-            continue;
-        for (uint32_t i = page->first_object; i < end;)
-            i += read_some(r, i, end - i);
-    }
-    sgc_input_within(&r->in, "the end of types", 0, 0);
+    count = sgc_input_within(&r->in, "the number of types", r->highest_type, SGC_SNAPSHOT_TYPES);
+    for (uint64_t i = 0; i < count && !r->in.failed; i++)
+        read_type(r);
+    sgc_assert(r->in.failed || r->types.count == count);
     return !r->in.failed;
 }
 

@@ -117,7 +117,7 @@ bool sgc_reader_words(struct sgc_reader *r)
 {
     uint32_t before = 0;
 
-    if (!sgc_input_section(&r->in, SGC_SECTION_WORDS))
+    if (!sgc_reader_begin_types(r) || !sgc_input_section(&r->in, SGC_SECTION_WORDS))
         return false;
     for (uint32_t number = 0; number < r->g->pages && !r->in.failed; number++) {
         const struct sgc_graph_page *page = &r->g->page[number];
@@ -129,6 +129,8 @@ bool sgc_reader_words(struct sgc_reader *r)
         sgc_input_within(&r->in, "the distance of a page with pointers", number - before, number - before);
         for (uint32_t i = 0; i < page->objects && !r->in.failed; i++)
             read_object(r, number, page->first_object + i);
+        if (r->in.version >= 3)
+            sgc_reader_page_types(r, page);
         before = number;
     }
     sgc_input_within(&r->in, "the distance of a page with pointers", 0, 0);

@@ -32,8 +32,7 @@ enum {
     SGC_SNAPSHOT_NAME = 64,             /* bytes of a kind's or a thread's name, with the end */
     SGC_SNAPSHOT_PATH = 4096,           /* of a module's path, */
     SGC_SNAPSHOT_BUILD_ID = 32,         /* and of its build id */
-    SGC_SNAPSHOT_TYPES = 8190,          /* that get a number: with the two below, and whether an
-                                           object is alone, two bytes */
+    SGC_SNAPSHOT_TYPES = 8191,          /* at most, so that the number of one has two bytes */
 };
 
 struct sgc_snapshot_start {
@@ -64,8 +63,8 @@ enum sgc_snapshot_section {
     SGC_SECTION_TRAILER,                /* numbers, below; the last section */
     SGC_SECTION_MODULES,                /* that are loaded; behind KINDS */
     SGC_SECTION_THREADS,                /* their names; behind MODULES */
-    SGC_SECTION_TYPES,                  /* of objects: where in a module their first words point;
-                                           behind WORDS */
+    SGC_SECTION_TYPES,                  /* that WORDS has numbers of: where in a module first words
+                                           of objects point; behind WORDS */
     SGC_SECTIONS
 };
 
@@ -123,11 +122,6 @@ enum {
     SGC_SNAPSHOT_KIND_TYPE_FIRST = 8,   /* the descriptor lies where an object's first word
                                            points */
 };
-
-/* The type of some objects, one behind the other: the number in the section TYPES without its
- * lowest bit, which says whether it is more than one object.  From SGC_SNAPSHOT_TYPE_KNOWN on: a
- * type by its number, from 0. */
-enum { SGC_SNAPSHOT_TYPE_NONE, SGC_SNAPSHOT_TYPE_NEW, SGC_SNAPSHOT_TYPE_KNOWN };
 
 /* The type of a page: with small objects, or of a span. */
 enum { SGC_SNAPSHOT_SMALL = 1, SGC_SNAPSHOT_SPAN = 2 };

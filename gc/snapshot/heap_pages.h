@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The pages of the heap, as the sections of a heap snapshot go through them: by the thread that has
- * stopped the world, the caches retired. */
+/*
+ * The pages of the heap, as the sections of a heap snapshot go through them: by the thread that has
+ * stopped the world, the caches retired.
+ */
 #ifndef SGC_GC_SNAPSHOT_HEAP_PAGES_H
 #define SGC_GC_SNAPSHOT_HEAP_PAGES_H
 
@@ -28,9 +30,15 @@ static inline uint32_t sgc_snapshot_live(uint32_t page, uint64_t live[SGC_PAGE_W
     return count;
 }
 
+/* There is such a page, and a file without an error. */
+static inline bool sgc_snapshot_goes_on(uint32_t page)
+{
+    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks_go_on();
+}
+
+/* Hands fn(arg, d, start, bytes) each object of a page of small ones, whose bits `live` has. */
 typedef void (*sgc_snapshot_object_t)(void *arg, const struct sgc_page *d, uintptr_t start, size_t bytes);
 
-/* Hands fn each object of a page of small ones, whose bits `live` has. */
 __attribute__((always_inline))
 static inline void sgc_snapshot_each(uint32_t page, const uint64_t live[SGC_PAGE_WORDS], sgc_snapshot_object_t fn, void *arg)
 {
@@ -43,18 +51,6 @@ static inline void sgc_snapshot_each(uint32_t page, const uint64_t live[SGC_PAGE
 
             fn(arg, d, sgc_page_start(page) + (size_t)granule * SGC_GRANULE, (size_t)d->granules * SGC_GRANULE);
         }
-}
-
-/* Are its objects scanned? */
-static inline bool sgc_snapshot_scans(const struct sgc_page *d)
-{
-    return sgc_kinds.of[sgc_page_kind_now(d)].scan != SGC_SCAN_NOTHING;
-}
-
-/* There is such a page, and somebody reads of it. */
-static inline bool sgc_snapshot_goes_on(uint32_t page)
-{
-    return page < sgc_pool.committed * SGC_ARENA_PAGES && sgc_blocks_go_on();
 }
 
 #endif

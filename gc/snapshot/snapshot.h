@@ -70,17 +70,18 @@ struct sgc_snapshot_counts {
  * each a section, and counts what it has put. */
 void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts);
 
+/* Puts the words of objects with their types, and what the types are, each a section
+ * (gc/snapshot/words_part.c). */
+void sgc_snapshot_put_words(struct sgc_snapshot_counts *counts);
+
 /* Puts the words of [lo, hi), which are whole ones, as roots, with the address and the bytes before
  * them and 0 behind.  Returns their number. */
 uint64_t sgc_snapshot_put_root_words(uintptr_t lo, uintptr_t hi);
 
-/* ---- names (gc/snapshot/names_part.c, types_part.c) ---- */
+/* ---- names (gc/snapshot/names_part.c) ---- */
 
 /* Puts the kinds of objects, the loaded modules, and the threads, each a section. */
 void sgc_snapshot_put_names(struct sgc_snapshot_counts *counts);
-
-/* Puts the types of objects: the section behind their words. */
-void sgc_snapshot_put_types(struct sgc_snapshot_counts *counts);
 
 /* The number of the module with a segment that has the address; -1: none has. */
 int sgc_snapshot_module_at(uintptr_t address);
