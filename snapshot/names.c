@@ -232,7 +232,8 @@ uint32_t sgc_namer_groups(const struct sgc_namer *n)
 uint32_t sgc_namer_group_of(void *namer, uint32_t object)
 {
     const struct sgc_namer *n = namer;
-    uint32_t number = n->g->type_of[object], kind = sgc_graph_kind_of(n->g, object);
+    uint32_t number = n->g->type_of != NULL ? n->g->type_of[object] : SGC_GRAPH_NO_TYPE;
+    uint32_t kind = sgc_graph_kind_of(n->g, object);
     const struct type none = { SGC_NAMER_NONE, SGC_NAMER_NONE, SGC_NAMER_NONE };
     const struct type *type = number != SGC_GRAPH_NO_TYPE ? &n->type[number] : &none;
 
@@ -336,7 +337,6 @@ struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)
 {
     struct sgc_namer *n = calloc(1, sizeof *n);
 
-    sgc_assert(g->type_of != NULL);
     if (n == NULL)
         return NULL;
     n->g = g;

@@ -30,7 +30,8 @@ enum { SGC_NAMER_TEXT = 4096 };         /* bytes of a name, with its end; longer
 
 struct sgc_namer;
 
-/* Of a graph with `type_of`, which stays.  NULL if there is no memory. */
+/* Of a graph, which stays; without `type_of` nothing is known of classes.  NULL if there is no
+ * memory. */
 struct sgc_namer *sgc_namer_open(const struct sgc_graph *g);
 void sgc_namer_close(struct sgc_namer *namer);
 
