@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/text_line.h"
 #include "snapshot/symbols.h"
 
 /* ---- texts, each once ---- */
@@ -331,6 +332,15 @@ const char *sgc_namer_problem(const struct sgc_namer *n, uint32_t i)
         if (n->module[m].problem != NULL && i-- == 0)
             return n->module[m].problem;
     return NULL;
+}
+
+void sgc_namer_print_problems(const struct sgc_namer *n)
+{
+    char shown[1000];
+    const char *problem;
+
+    for (uint32_t i = 0; (problem = sgc_namer_problem(n, i)) != NULL; i++)
+        fprintf(stderr, "sgc-snapshot: no names from %s\n", sgc_quote(problem, strlen(problem), shown, sizeof shown));
 }
 
 struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)

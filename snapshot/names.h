@@ -50,8 +50,9 @@ const char *sgc_namer_root_name(void *namer, uint32_t root);
 const char *sgc_namer_address(struct sgc_namer *namer, uint64_t address, char text[SGC_NAMER_TEXT]);
 
 /* Why there are no symbols of a module that something points at: "PATH: ...", the i-th from 0;
- * NULL: there are no more. */
+ * NULL: there are no more.  The second prints all to stderr, a line each. */
 const char *sgc_namer_problem(const struct sgc_namer *namer, uint32_t i);
+void sgc_namer_print_problems(const struct sgc_namer *namer);
 
 /* ---- snapshot/class_names.c ---- */
 

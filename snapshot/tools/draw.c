@@ -79,15 +79,6 @@ static void draw_object(const struct sgc_graph *g, struct sgc_namer *namer, uint
 
 /* ---- */
 
-static void print_problems(const struct sgc_namer *namer)
-{
-    char shown[1000];
-
-    for (uint32_t i = 0; sgc_namer_problem(namer, i) != NULL; i++)
-        fprintf(stderr, "sgc-snapshot: no names from %s\n",
-                sgc_quote(sgc_namer_problem(namer, i), strlen(sgc_namer_problem(namer, i)), shown, sizeof shown));
-}
-
 bool sgc_snapshot_draw(const struct sgc_graph *g)
 {
     struct sgc_namer *namer = sgc_namer_open(g);
@@ -95,7 +86,7 @@ bool sgc_snapshot_draw(const struct sgc_graph *g)
     sgc_assert(g->object != NULL && g->range != NULL);
     if (namer == NULL)
         return false;
-    print_problems(namer);
+    sgc_namer_print_problems(namer);
     printf("digraph heap {\n");
     for (uint32_t i = 0; i < g->objects; i++)
         draw_object(g, namer, i);
