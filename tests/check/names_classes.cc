@@ -32,7 +32,7 @@ namespace { struct Hidden : Base { }; }
 struct Cleaned : gc_cleanup { long bytes[3]; };
 struct Large : Base { char body[100000]; };
 
-static void *kept[64];
+static void *volatile kept[64];
 static int used;
 
 template <class T> static void keep(T *object, const char *name)
