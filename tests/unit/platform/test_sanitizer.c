@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* platform/sanitizer.c, with a LeakSanitizer of our own, which notes what it is told; tests/check/check_lsan has the real one. */
+/* platform/sanitizer.c, with a LeakSanitizer of our own, which notes what it is told; tests/check/check_lsan has the real
+ * one. */
 #include "alloc/pages/heap.h"
 #include "sgc.h"
 #include "tests/lib/sanitized.h"
