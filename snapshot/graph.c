@@ -140,19 +140,13 @@ static void follow(struct search *s)
     }
 }
 
-/* A dead object that is only asked about, and lets go of what it leads to, is kept by itself. */
-static bool keeps_itself_only(const struct sgc_graph *g, uint32_t root, uint32_t object)
-{
-    return root == SGC_GRAPH_DISCLAIM && !g->kind[sgc_graph_kind_of(g, object)].keeps_contents;
-}
-
 static void reach_range(struct search *s, const struct sgc_graph_range *range, bool last)
 {
     for (uint64_t r = range->first_root; r < range[1].first_root; r++) {
         uint32_t object = s->g->root[r].target;
 
         sgc_assert(r < s->g->roots && object < s->g->objects);
-        if (keeps_itself_only(s->g, range->root, object) != last)
+        if (sgc_graph_keeps_itself_only(s->g, range->root, object) != last)
             continue;
         reach_object(s, object);
         if (last)

@@ -291,6 +291,13 @@ static inline uint64_t sgc_graph_edges_of(const struct sgc_graph *g, uint32_t ob
 uint32_t sgc_graph_module_at(const struct sgc_graph *g, uint64_t address);
 const struct sgc_graph_thread *sgc_graph_thread(const struct sgc_graph *g, uint32_t number);
 
+/* A dead object that is only asked about, and lets go of what it leads to, is kept by itself. */
+static inline bool sgc_graph_keeps_itself_only(const struct sgc_graph *g, uint32_t root, uint32_t object)
+{
+    sgc_assert(root < SGC_GRAPH_ROOTS);
+    return root == SGC_GRAPH_DISCLAIM && !g->kind[sgc_graph_kind_of(g, object)].keeps_contents;
+}
+
 /* The object in which that byte of the heap lies; SGC_GRAPH_NONE: in none. */
 uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset);
 

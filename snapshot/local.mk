@@ -36,6 +36,20 @@ noinst_LTLIBRARIES += libsgcnames.la
 libsgcnames_la_SOURCES = $(names_sources)
 libsgcnames_la_LIBADD = $(SGC_ELFUTILS_LIBS)
 
+# Views of graphs: who keeps what, by groups.
+noinst_LTLIBRARIES += libsgcview.la
+libsgcview_la_SOURCES = \
+	snapshot/view/dominators.c \
+	snapshot/view/dominators.h \
+	snapshot/view/groups.c \
+	snapshot/view/groups.h \
+	snapshot/view/merged.c \
+	snapshot/view/merged.h \
+	snapshot/view/roots.c \
+	snapshot/view/view.c \
+	snapshot/view/view.h
+libsgcview_la_LIBADD = libsgcgraph.la
+
 # What programs say in a terminal and write: the tools of perfmodel/ share it.
 tool_sources = snapshot/tools/command_line.c snapshot/tools/command_line.h
 output_sources = snapshot/tools/output.c snapshot/tools/output.h
@@ -44,6 +58,6 @@ bin_PROGRAMS += snapshot/tools/sgc-snapshot
 snapshot_tools_sgc_snapshot_SOURCES = snapshot/tools/sgc-snapshot.c snapshot/tools/snapshot_stats.c snapshot/tools/snapshot_stats.h \
 	snapshot/tools/draw.c snapshot/tools/draw.h \
 	$(output_sources)
-snapshot_tools_sgc_snapshot_LDADD = libsgcnames.la libsgcgraph.la libsgccore.la
+snapshot_tools_sgc_snapshot_LDADD = libsgcview.la libsgcnames.la libsgcgraph.la libsgccore.la
 snapshot_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'
 EXTRA_DIST += snapshot/README.md snapshot/symbols_libdw.c snapshot/symbols_none.c snapshot/unpack_none.c snapshot/unpack_zstd.c
