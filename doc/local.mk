@@ -76,6 +76,7 @@ documents = \
 	doc/shortterm.md \
 	doc/shortterm-porting.md \
 	doc/sgc.gdb \
+	doc/profiling.md \
 	doc/snapshot-format.md \
 	doc/studies/endo.md \
 	doc/studies/perfmodel.md \

@@ -39,15 +39,27 @@ libsgcnames_la_LIBADD = $(SGC_ELFUTILS_LIBS)
 # Views of graphs: who keeps what, by groups.
 noinst_LTLIBRARIES += libsgcview.la
 libsgcview_la_SOURCES = \
+	platform/pprof.h \
+	snapshot/view/compare.c \
+	snapshot/view/compare.h \
 	snapshot/view/dominators.c \
 	snapshot/view/dominators.h \
+	snapshot/view/export.h \
+	snapshot/view/export_folded.c \
+	snapshot/view/export_heapsnapshot.c \
+	snapshot/view/export_json.c \
+	snapshot/view/export_pprof.c \
 	snapshot/view/groups.c \
 	snapshot/view/groups.h \
 	snapshot/view/merged.c \
 	snapshot/view/merged.h \
 	snapshot/view/roots.c \
+	snapshot/view/text.c \
+	snapshot/view/text.h \
 	snapshot/view/view.c \
-	snapshot/view/view.h
+	snapshot/view/view.h \
+	snapshot/view/ways.c \
+	snapshot/view/ways.h
 libsgcview_la_LIBADD = libsgcgraph.la
 
 # What programs say in a terminal and write: the tools of perfmodel/ share it.
@@ -56,8 +68,9 @@ output_sources = snapshot/tools/output.c snapshot/tools/output.h
 
 bin_PROGRAMS += snapshot/tools/sgc-snapshot
 snapshot_tools_sgc_snapshot_SOURCES = snapshot/tools/sgc-snapshot.c snapshot/tools/snapshot_stats.c snapshot/tools/snapshot_stats.h \
-	snapshot/tools/draw.c snapshot/tools/draw.h \
-	$(output_sources)
+	snapshot/tools/draw.c snapshot/tools/draw.h snapshot/tools/views.c snapshot/tools/views.h snapshot/tools/views_compare.c \
+	snapshot/tools/views_export.c snapshot/tools/views_print.c snapshot/tools/views_print.h snapshot/tools/views_why.c \
+	$(output_sources) $(tool_sources)
 snapshot_tools_sgc_snapshot_LDADD = libsgcview.la libsgcnames.la libsgcgraph.la libsgccore.la
 snapshot_tools_sgc_snapshot_CPPFLAGS = $(AM_CPPFLAGS) -DSGC_SNAPSHOT_TOOL_VERSION='"$(PACKAGE_VERSION)"'
 EXTRA_DIST += snapshot/README.md snapshot/symbols_libdw.c snapshot/symbols_none.c snapshot/unpack_none.c snapshot/unpack_zstd.c

@@ -12,14 +12,22 @@
 #include "snapshot/tools/draw.h"
 #include "snapshot/tools/output.h"
 #include "snapshot/tools/snapshot_stats.h"
+#include "snapshot/tools/command_line.h"
+#include "snapshot/tools/views.h"
 #include "platform/text_line.h"
 
 enum { MISUSED = 2, BAD = 1 };
 enum { DRAWN = 2000 };                  /* objects at most */
 
+const char sgc_tool_name[] = "sgc-snapshot";
+
 static const char help[] =
     "usage: sgc-snapshot info|stats|check|dot FILE\n"
     "       sgc-snapshot pack FILE [PACKED]\n"
+    "       sgc-snapshot types|retained FILE [OPTION]...\n"
+    "       sgc-snapshot why FILE ADDRESS, or FILE --type NAME\n"
+    "       sgc-snapshot compare OLD NEW [OPTION]...\n"
+    "       sgc-snapshot export FILE --heapsnapshot|--pprof|--folded|--json -o OUT [OPTION]...\n"
     "\n"
     "Reads a heap snapshot that SGC has written (SGC_SNAPSHOT=PATTERN, SGC_write_heap_snapshot); `-' is the standard input.\n"
     "\n"
@@ -28,8 +36,25 @@ static const char help[] =
     "  check      whether it is whole, and its parts fit together\n"
     "  dot        the objects and their pointers as a graph for dot(1), if they are few\n"
     "  pack       writes it packed, to FILE.zst; what is packed can be read like any other\n"
-    "  --help     this\n"
-    "  --version  the version\n"
+    "\n"
+    "  types      groups of objects by their bytes, with what each retains\n"
+    "  retained   what keeps what: root, then group by group, what would go away with it\n"
+    "  why        the shortest way from a root to an object, and how many other roots lead there\n"
+    "  compare    groups that have grown between two snapshots of a process, and the roots that hold what is new\n"
+    "  export     for the memory panel of Chrome's DevTools, for pprof, as lines for flame graphs, as JSON\n"
+    "\n"
+    "  --top N         of types and compare: groups that are shown, 30 if not said otherwise\n"
+    "  --share PERCENT of retained: of what is reachable; what retains less is summed up; 1\n"
+    "  --depth N       of retained, and of exports but --heapsnapshot: groups one below the other; 8, of exports 64\n"
+    "  --type NAME     of why: a group, as types prints it\n"
+    "  --heapsnapshot  all objects and pointers, for DevTools (Memory, Load profile)\n"
+    "  --pprof         the tree of retained as a profile: go tool pprof, speedscope\n"
+    "  --folded        the same, a line for each stack\n"
+    "  --json          the same, with the groups of types\n"
+    "  -o OUT          the file to write; also --output\n"
+    "  --least BYTES   of export: objects, or groups, that retain less are summed up; 0: none\n"
+    "  --help          this\n"
+    "  --version       the version\n"
     "\n"
     "Exit status: 0; 1 if the file cannot be read or is not as it should be; 2 if sgc-snapshot was used wrongly.\n";
 
@@ -180,11 +205,13 @@ int main(int argc, char **argv)
         return puts("sgc-snapshot " SGC_SNAPSHOT_TOOL_VERSION) < 0;
     if (argc < 3)
         return misused("expected what to do, and a file");
+    if (sgc_views_have(name))
+        return sgc_views_run(argc - 1, argv + 1);
     sgc_quote(argv[2], strlen(argv[2]), shown, sizeof shown);
     if (strcmp(name, "pack") == 0)
         return argc > 4 ? misused("too many arguments") : pack(argv[2], argv[3]);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(name, commands[i].name) == 0)
             return argc > 3 ? misused("too many arguments") : run(&commands[i], argv[2]);
-    return misused("expected info, stats, check, dot or pack");
+    return misused("expected info, stats, check, dot, pack, types, retained, why, compare or export");
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* sgc-snapshot compare: groups that grew, with the roots that hold what is new. */
+#include "snapshot/tools/views_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/text_line.h"
+#include "snapshot/view/compare.h"
+
+enum { ROOTS = 3, NAME = 1000 };        /* of each group */
+
+static const char *quoted(const char *name, char shown[NAME])
+{
+    sgc_assert(name != NULL);
+    return sgc_quote(name, strlen(name), shown, NAME);
+}
+
+/* The root that holds the larger part, but those that have been printed; the number of roots + 1:
+ * no other. */
+static uint32_t next_root(const struct sgc_view *v, const struct sgc_growth *growth, const uint32_t *printed, int count)
+{
+    uint32_t found = v->roots.count + 1;
+
+    sgc_assert(count < ROOTS);
+    for (uint32_t i = 0; i <= v->roots.count; i++) {
+        bool before = false;
+
+        for (int p = 0; p < count; p++)
+            before |= printed[p] == i;
+        if (!before && growth->held[i].bytes > (found > v->roots.count ? 0 : growth->held[found].bytes))
+            found = i;
+    }
+    return found;
+}
+
+static void print_roots(const struct sgc_view *v, const struct sgc_growth *growth)
+{
+    uint32_t printed[ROOTS];
+    char shown[NAME];
+
+    sgc_assert(growth->held != NULL);
+    for (int i = 0; i < ROOTS; i++) {
+        printed[i] = next_root(v, growth, printed, i);
+        if (printed[i] > v->roots.count)
+            return;
+        printf("%16s%" PRIu64 " bytes in %" PRIu64 " objects of the new ones: %s\n", "", growth->held[printed[i]].bytes,
+               growth->held[printed[i]].objects, quoted(sgc_view_root_name(v, printed[i]), shown));
+    }
+}
+
+static void print_sums(const struct sgc_comparison *c)
+{
+    struct sgc_held_sum before = { 0, 0 }, now = { 0, 0 }, fresh = { 0, 0 };
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        before.objects += c->growth[i].before.objects;
+        before.bytes += c->growth[i].before.bytes;
+        now.objects += c->growth[i].now.objects;
+        now.bytes += c->growth[i].now.bytes;
+        fresh.objects += c->growth[i].fresh.objects;
+        fresh.bytes += c->growth[i].fresh.bytes;
+    }
+    sgc_assert(fresh.bytes <= now.bytes);
+    printf("before: %" PRIu64 " bytes in %" PRIu64 " objects; now: %" PRIu64 " in %" PRIu64 "; new: %" PRIu64 " in %" PRIu64
+           "\nan object is the same if its address, size and group are\n", before.bytes, before.objects, now.bytes, now.objects,
+           fresh.bytes, fresh.objects);
+    printf("\n%15s %14s %14s %12s  %s\n", "grown by", "before", "now", "new objects", "group");
+}
+
+bool sgc_views_print_compare(const struct sgc_view *older, const struct sgc_view *newer, const struct sgc_views_settings *s)
+{
+    struct sgc_comparison c;
+    bool done = sgc_compare(&c, older, newer, s->top);
+    char shown[NAME];
+
+    if (done)
+        print_sums(&c);
+    for (uint32_t i = 0; done && i < c.count && i < s->top; i++) {
+        const struct sgc_growth *growth = &c.growth[i];
+
+        if (growth->held == NULL)
+            break;
+        printf("%+15" PRId64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64 "  %s\n",
+               (int64_t)(growth->now.bytes - growth->before.bytes), growth->before.bytes, growth->now.bytes,
+               growth->fresh.objects, quoted(growth->name, shown));
+        print_roots(newer, growth);
+    }
+    if (done && (c.count == 0 || c.growth[0].held == NULL))
+        printf("no group has grown\n");
+    sgc_comparison_release(&c);
+    return done;
+}

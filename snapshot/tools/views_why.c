@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* sgc-snapshot why: the way to an object as SGC_why_live prints it, and who leads there, too. */
+#include "snapshot/tools/views_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/text_line.h"
+#include "snapshot/view/ways.h"
+
+enum { SHOWN = 20 };                    /* steps at each end of a long way */
+enum { ROOTS = 10, NAME = 1000 };       /* roots that are named */
+
+static const char *quoted(const char *name, char shown[NAME])
+{
+    sgc_assert(name != NULL);
+    return sgc_quote(name, strlen(name), shown, NAME);
+}
+
+/* ---- the way ---- */
+
+static void print_root(const struct sgc_view *v, uint64_t root)
+{
+    const struct sgc_graph_root_word *word = &v->g->root[root];
+    const struct sgc_graph_range *range = &v->g->range[word->range];
+    uint64_t at = range->lo + word->word * v->g->geometry.word;
+    char shown[NAME];
+
+    sgc_assert(root < v->g->roots && range->root < SGC_GRAPH_ROOTS);
+    if (v->roots.of[root] < v->roots.named)
+        printf("  %s, at %#" PRIx64 "\n", quoted(v->roots.name[v->roots.of[root]], shown), at);
+    else if (range->root == SGC_GRAPH_STATIC)
+        printf("  static data, at %#" PRIx64 "\n", at);
+    else if (range->root == SGC_GRAPH_ADDED)
+        printf("  a range of GC_add_roots, at %#" PRIx64 "\n", at);
+    else if (range->root == SGC_GRAPH_STACK)
+        printf("  the stack or a register of thread %" PRIu32 ", at %#" PRIx64 "\n", range->thread, at);
+    else if (range->root == SGC_GRAPH_THREAD_LOCAL)
+        printf("  a thread-local variable of thread %" PRIu32 ", at %#" PRIx64 "\n", range->thread, at);
+    else if (range->root == SGC_GRAPH_DATE && range->thread != 0)
+        printf("  a date that is not over, of thread %" PRIu32 "\n", range->thread);
+    else
+        printf("  %s\n", (const char *const[]){
+            [SGC_GRAPH_DATE] = "a date that is not over, of no thread",
+            [SGC_GRAPH_UNCOLLECTABLE] = "an uncollectable object",
+            [SGC_GRAPH_FINALIZATION] = "finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle "
+                                       "reference",
+            [SGC_GRAPH_HOOK] = "a hook of the program's, which has pushed or marked it",
+            [SGC_GRAPH_PROCEDURE] = "a mark procedure, which has found it in memory that is no object's",
+            [SGC_GRAPH_FINALIZER] = "only its own finalizer, for the one collection",
+            [SGC_GRAPH_DISCLAIM] = "only the disclaim procedure of its kind, for the one collection",
+        }[range->root]);
+}
+
+static void print_object(const struct sgc_view *v, uint32_t object)
+{
+    char shown[NAME];
+
+    sgc_assert(v->groups.of[object] < v->groups.count);
+    printf("%" PRIu64 " bytes at %#" PRIx64, sgc_graph_bytes(v->g, object), sgc_graph_address(v->g, object));
+    if (v->groups.named[v->groups.of[object]])
+        printf(": %s", quoted(v->groups.name[v->groups.of[object]], shown));
+    printf("\n");
+}
+
+static void print_step(const struct sgc_view *v, const struct sgc_way *way, uint32_t i)
+{
+    uint32_t word = i == 0 ? 0 : sgc_way_word(way, v->g, i);
+
+    sgc_assert(i < way->count);
+    if (i == 0)
+        printf("  -> ");
+    else if (word == SGC_GRAPH_NO_WORD)
+        printf("     a mark procedure for that -> ");
+    else
+        printf("     word at offset %" PRIu64 " of that -> ", (uint64_t)word * v->g->geometry.word);
+    print_object(v, way->object[i]);
+}
+
+static void print_way(const struct sgc_view *v, const struct sgc_way *way)
+{
+    sgc_assert(way->count != 0);
+    print_root(v, way->root);
+    for (uint32_t i = 0; i < way->count; i++) {
+        if (i < SHOWN || way->count - i <= SHOWN)
+            print_step(v, way, i);
+        else if (i == SHOWN)
+            printf("     ... %" PRIu32 " objects more ...\n", way->count - 2 * SHOWN);
+    }
+}
+
+/* ---- other roots ---- */
+
+static bool print_others(const struct sgc_view *v, const uint64_t *wanted, uint64_t first)
+{
+    uint32_t own = v->roots.of[first], others = 0, shown = 0;
+    bool *leads = calloc((size_t)v->roots.count + 1, sizeof *leads);
+    bool done = leads != NULL && sgc_ways_roots(v->g, &v->roots, wanted, own >= v->roots.late, leads);
+    char name[NAME];
+
+    for (uint32_t i = 0; done && i < v->roots.count; i++)
+        others += leads[i] && i != own;
+    if (done && others == 0)
+        printf("no other root leads there\n");
+    else if (done)
+        printf("%" PRIu32 " other root%s there, too:\n", others, others == 1 ? " leads" : "s lead");
+    for (uint32_t i = 0; done && i < v->roots.count && shown <= ROOTS; i++)
+        if (leads[i] && i != own && shown++ < ROOTS)
+            printf("  %s\n", quoted(v->roots.name[i], name));
+    if (done && others > ROOTS)
+        printf("  ... and %" PRIu32 " more\n", others - ROOTS);
+    free(leads);
+    return done;
+}
+
+/* The way to one of the objects that are wanted. */
+static bool print_answer(const struct sgc_view *v, const uint64_t *wanted, const char *asked)
+{
+    struct sgc_way way;
+    bool done = sgc_way_find(&way, v->g, wanted);
+    uint32_t last = way.count > 0 ? way.object[way.count - 1] : 0;
+
+    if (done && way.count == 0) {
+        printf("nothing leads to the object at %s: the collection reclaims it\n", asked);
+    } else if (done) {
+        if (asked == NULL)
+            printf("the nearest one, at %#" PRIx64 ", is alive", sgc_graph_address(v->g, last));
+        else
+            printf("the object at %s is alive", asked);
+        printf(", %" PRIu32 " objects from a root:\n", way.count);
+        print_way(v, &way);
+        printf("it retains %" PRIu64 " bytes in %" PRIu32 " objects\n", v->d.retained[last], v->d.count[last]);
+        done = print_others(v, wanted, way.root);
+    }
+    sgc_way_release(&way);
+    return done;
+}
+
+static uint64_t *no_objects(const struct sgc_view *v)
+{
+    return calloc((size_t)v->g->objects / 64 + 1, sizeof(uint64_t));
+}
+
+enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, const char *text, uint64_t address)
+{
+    uint64_t offset = address - v->g->geometry.base, *wanted = no_objects(v);
+    enum sgc_views_result result = SGC_VIEWS_NO_MEMORY;
+    uint32_t object;
+
+    if (wanted == NULL)
+        return result;
+    object = sgc_graph_object_at(v->g, offset);
+    if (offset >= v->g->geometry.limit)
+        result = SGC_VIEWS_NOT_HEAP;
+    else if (object == SGC_GRAPH_NONE)
+        result = SGC_VIEWS_NO_OBJECT;
+    else {
+        sgc_assert(object < v->g->objects);
+        wanted[object / 64] |= UINT64_C(1) << object % 64;
+        result = print_answer(v, wanted, text) ? SGC_VIEWS_DONE : SGC_VIEWS_NO_MEMORY;
+    }
+    free(wanted);
+    return result;
+}
+
+/* ---- groups ---- */
+
+/* The root that keeps the larger part of the group; the number of roots: several. */
+static uint32_t main_root(const struct sgc_view *v, uint32_t group, struct sgc_held_sum *sum)
+{
+    struct sgc_held_sum *held = calloc((size_t)v->roots.count + 1, sizeof *held);
+    uint32_t *row = malloc(((size_t)v->groups.count + 1) * sizeof *row), found = 0;
+
+    sgc_assert(group < v->groups.count);
+    *sum = (struct sgc_held_sum){ 0, 0 };
+    if (held != NULL && row != NULL) {
+        memset(row, 0xff, ((size_t)v->groups.count + 1) * sizeof *row);
+        row[group] = 0;
+        sgc_view_held(v, NULL, row, held);
+        for (uint32_t i = 1; i <= v->roots.count; i++)
+            found = held[i].bytes > held[found].bytes ? i : found;
+        *sum = held[found];
+    }
+    free(held);
+    free(row);
+    return found;
+}
+
+/* The objects of the group which that root keeps. */
+static void want(const struct sgc_view *v, uint32_t group, uint32_t root, uint64_t *wanted)
+{
+    const struct sgc_dominators *d = &v->d;
+    uint32_t objects = v->g->objects;
+
+    for (uint32_t top = d->child[sgc_dominators_top(d)]; top != SGC_GRAPH_NONE; top = d->sibling[top]) {
+        if ((top < objects ? v->roots.count : top - objects) != root)
+            continue;
+        for (uint32_t at = top; at != SGC_GRAPH_NONE; at = sgc_dominators_next(d, at, top, true))
+            if (at < objects && v->groups.of[at] == group)
+                wanted[at / 64] |= UINT64_C(1) << at % 64;
+    }
+}
+
+static bool print_group(const struct sgc_view *v, uint32_t group)
+{
+    uint64_t *wanted = no_objects(v);
+    struct sgc_held_sum sum;
+    uint32_t root = main_root(v, group, &sum);
+    bool done = wanted != NULL && sum.objects != 0;
+    char shown[NAME];
+
+    sgc_assert(group < v->groups.count);
+    if (done) {
+        want(v, group, root, wanted);
+        printf("%s: %" PRIu64 " objects, %" PRIu64 " bytes are kept by ", quoted(v->groups.name[group], shown), sum.objects,
+               sum.bytes);
+        printf("%s\n", quoted(sgc_view_root_name(v, root), shown));
+        done = print_answer(v, wanted, NULL);
+    }
+    free(wanted);
+    return done;
+}
+
+/* Of several groups of that name one that can be reached. */
+enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, const char *name)
+{
+    struct sgc_group_sum *sum = sgc_view_sums(v);
+    enum sgc_views_result result = sum == NULL ? SGC_VIEWS_NO_MEMORY : SGC_VIEWS_NO_GROUP;
+
+    for (uint32_t i = 0; sum != NULL && i < v->groups.count && result != SGC_VIEWS_DONE; i++) {
+        if (strcmp(v->groups.name[i], name) != 0)
+            continue;
+        result = SGC_VIEWS_NOT_REACHED;
+        if (sum[i].objects != 0) {
+            result = print_group(v, i) ? SGC_VIEWS_DONE : SGC_VIEWS_NO_MEMORY;
+            break;
+        }
+    }
+    free(sum);
+    return result;
+}
