@@ -5,7 +5,7 @@
  *
  * A search in depth numbers the nodes.  The semidominator of a node is the lowest number from which
  * a way leads to it over nodes with higher numbers only; nodes are done from the highest number to
- * the lowest, and `parent` becomes a forest of those that are done, whose paths are compressed.
+ * the lowest, and their parents become a forest of those that are done, whose paths are compressed.
  * Then from the lowest number on, a node's dominator is the first above it in the tree so far whose
  * number is not above its semidominator.
  */
@@ -13,20 +13,32 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-/* All but `order` and `number` hold numbers, by numbers. */
+/* Of a node, by its number; the members are numbers. */
+struct found {
+    uint32_t parent;                    /* in the search in depth; then in the forest */
+    uint32_t semi;                      /* in that search how many pointers of the node are done */
+    uint32_t label;                     /* in the forest, of those above that are done, the one with
+                                         * the lowest semidominator; before the node is done where
+                                         * the pointers to it end in before[] */
+    uint32_t dominator;
+};
+
 struct work {
     const struct sgc_graph *g;
     const struct sgc_roots *roots;
     struct sgc_dominators *d;
     uint32_t n;                         /* nodes that were reached */
     uint32_t *order, *number;           /* nodes by number, and back; SGC_GRAPH_NONE: not reached */
-    uint32_t *parent, *semi, *label, *dominator;        /* of the search in depth `semi` has how
-                                         * many pointers of the node are done */
-    uint32_t *first, *before;           /* before[first[k]] and on lead to k */
+    struct found *found;
+    uint32_t *before;                   /* numbers of nodes that lead to node 0, 1 ... */
     uint32_t late, lonely;              /* the first numbers of late roots, and of objects that are
                                          * kept by themselves; both come last */
 };
+
+/* Memory is read in no order: what comes soon is asked for ahead. */
+enum { AHEAD = 16, AHEAD_EDGES = 8 };
 
 /* ---- the search in depth ---- */
 
@@ -45,6 +57,20 @@ static inline uint32_t target(const struct work *w, uint32_t node, uint32_t i)
            ? w->g->root[w->roots->word[w->roots->first[root] + i]].target : SGC_GRAPH_NONE;
 }
 
+/* Asks for the numbers of what an object leads to. */
+static inline void prefetch_targets(const struct work *w, uint32_t node)
+{
+    if (node >= w->g->objects)
+        return;
+    for (uint32_t i = 0; i < AHEAD_EDGES; i++) {
+        uint32_t next = target(w, node, i);
+
+        if (next == SGC_GRAPH_NONE)
+            break;
+        __builtin_prefetch(&w->number[next]);
+    }
+}
+
 static uint32_t add_node(struct work *w, uint32_t node, uint32_t parent)
 {
     uint32_t k = w->n++;
@@ -52,10 +78,10 @@ static uint32_t add_node(struct work *w, uint32_t node, uint32_t parent)
     sgc_assert(k < w->d->nodes && w->number[node] == SGC_GRAPH_NONE);
     w->order[k] = node;
     w->number[node] = k;
-    w->parent[k] = parent;
-    w->semi[k] = 0;
+    w->found[k] = (struct found){ .parent = parent, .dominator = parent };
     if (w->late == SGC_GRAPH_NONE && node >= w->g->objects + w->roots->late && node != sgc_dominators_top(w->d))
         w->late = k;
+    prefetch_targets(w, node);
     return k;
 }
 
@@ -77,12 +103,12 @@ static void number_nodes(struct work *w)
     uint32_t at = add_node(w, sgc_dominators_top(w->d), 0);
 
     for (;;) {
-        uint32_t i = w->semi[at]++, next = target(w, w->order[at], i), k;
+        uint32_t i = w->found[at].semi++, next = target(w, w->order[at], i), k;
 
         if (next == SGC_GRAPH_NONE) {
             if (at == 0)
                 break;
-            at = w->parent[at];
+            at = w->found[at].parent;
         } else if (w->number[next] == SGC_GRAPH_NONE) {
             k = add_node(w, next, at);
             if (!leads_no_further(w, w->order[at], i))
@@ -101,14 +127,28 @@ static void number_nodes(struct work *w)
 static inline bool counts(const struct work *w, uint32_t from, uint32_t to)
 {
     sgc_assert(to < w->n);
-    return from != to && w->parent[to] != from &&
+    return from != to && w->found[to].parent != from &&
            (from < w->late || w->order[from] < w->g->objects || to > w->late);
 }
 
-/* Counts the pointers that count in first[], or writes them to before[]. */
+/* Of the nodes that come soon: first their edges, then what these lead to. */
+static inline void prefetch_pointers(const struct work *w, uint32_t k)
+{
+    if (k + 2 * AHEAD >= w->n)
+        return;
+    if (w->order[k + 2 * AHEAD] < w->g->objects)
+        __builtin_prefetch(&w->g->object[w->order[k + 2 * AHEAD]]);
+    if (w->order[k + AHEAD] < w->g->objects)
+        __builtin_prefetch(&w->g->edge[w->g->object[w->order[k + AHEAD]].first_edge]);
+    prefetch_targets(w, w->order[k + AHEAD / 2]);
+}
+
+/* Adds each pointer that counts to the label of the node to which it leads, or writes it to
+ * before[]. */
 static void each_pointer(struct work *w, bool fill)
 {
-    for (uint32_t k = 1; k < w->n && k < w->lonely; k++)
+    for (uint32_t k = 1; k < w->n && k < w->lonely; k++) {
+        prefetch_pointers(w, k);
         for (uint32_t i = 0, next = target(w, w->order[k], 0); next != SGC_GRAPH_NONE; next = target(w, w->order[k], ++i)) {
             uint32_t to = w->number[next];
 
@@ -116,122 +156,139 @@ static void each_pointer(struct work *w, bool fill)
             if (!counts(w, k, to))
                 continue;
             if (fill)
-                w->before[w->first[to]++] = k;
-            else
-                w->first[to + 1]++;
+                w->before[w->found[to].label] = k;
+            w->found[to].label++;
         }
+    }
 }
 
 static bool turn_pointers(struct work *w)
 {
-    w->first = calloc((size_t)w->n + 1, sizeof *w->first);
-    if (w->first == NULL)
-        return false;
+    uint32_t all = 0;
+
     each_pointer(w, false);
-    for (uint32_t k = 0; k < w->n; k++)
-        w->first[k + 1] += w->first[k];
-    w->before = malloc(((size_t)w->first[w->n] + 1) * sizeof *w->before);
+    for (uint32_t k = 0; k < w->n; k++) {
+        uint32_t count = w->found[k].label;
+
+        w->found[k].label = all;
+        all += count;
+    }
+    w->before = malloc(((size_t)all + 1) * sizeof *w->before);
     if (w->before == NULL)
         return false;
     each_pointer(w, true);
-    memmove(w->first + 1, w->first, (size_t)w->n * sizeof *w->first);
-    w->first[0] = 0;
+    sgc_assert(w->found[w->n - 1].label == all);
+    free(w->number);
+    w->number = NULL;
     return true;
 }
 
 /* ---- semi-NCA ---- */
 
 /*
- * Of the nodes on the path up from k that are done, that is, `done` and above, the one with the
- * lowest semidominator.  Then all of them lead to the path's end at once.  On the way up the links
- * are turned round, so that the way back needs no memory.
+ * The lowest semidominator of the nodes on the path up from k that are done, that is, `done` and
+ * above.  Then all of them lead to the path's end at once.  On the way up the links are turned
+ * round, so that the way back needs no memory.
  */
-static uint32_t lowest_above(struct work *w, uint32_t k, uint32_t done)
+static uint32_t lowest_above(struct found *found, uint32_t k, uint32_t done)
 {
     uint32_t at = k, below = SGC_GRAPH_NONE, end;
 
-    while (w->parent[at] >= done) {
-        uint32_t up = w->parent[at];
+    while (found[at].parent >= done) {
+        uint32_t up = found[at].parent;
 
-        w->parent[at] = below;
+        found[at].parent = below;
         below = at;
         at = up;
     }
-    end = w->parent[at];
+    end = found[at].parent;
     while (below != SGC_GRAPH_NONE) {
-        uint32_t next = w->parent[below];
+        uint32_t next = found[below].parent;
 
         sgc_assert(at < below);
-        if (w->semi[w->label[at]] < w->semi[w->label[below]])
-            w->label[below] = w->label[at];
-        w->parent[below] = end;
+        if (found[found[at].label].semi < found[found[below].label].semi)
+            found[below].label = found[at].label;
+        found[below].parent = end;
         at = below;
         below = next;
     }
-    return w->label[k];
+    return found[found[k].label].semi;
 }
 
 static void find_semidominators(struct work *w)
 {
-    for (uint32_t k = 0; k < w->n; k++)
-        w->semi[k] = w->label[k] = k;
-    memcpy(w->dominator, w->parent, (size_t)w->n * sizeof *w->dominator);
+    struct found *found = w->found;
+
     for (uint32_t k = w->n - 1; k > 0; k--) {
-        uint32_t semi = w->parent[k];
+        uint32_t semi = found[k].parent, begin = found[k - 1].label;
 
-        for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
-            uint32_t low = w->semi[lowest_above(w, w->before[i], k + 1)];
+        for (uint32_t i = found[k].label; i > begin; i--) {
+            uint32_t from = w->before[i - 1], low = from <= k ? from : lowest_above(found, from, k + 1);
 
+            if (i > AHEAD)
+                __builtin_prefetch(&found[w->before[i - AHEAD]], 1);
             semi = low < semi ? low : semi;
         }
         sgc_assert(semi < k);
-        w->semi[k] = semi;
+        found[k].semi = semi;
+        found[k].label = k;
     }
 }
 
 static void find_dominators(struct work *w)
 {
     for (uint32_t k = 1; k < w->n; k++) {
-        uint32_t up = w->dominator[k];
+        uint32_t up = w->found[k].dominator;
 
-        while (up > w->semi[k])
-            up = w->dominator[up];
+        while (up > w->found[k].semi)
+            up = w->found[up].dominator;
         sgc_assert(up < k);
-        w->dominator[k] = up;
+        w->found[k].dominator = up;
     }
 }
 
 /* ---- by nodes ---- */
 
-/* Arrays that are not needed any more become those that are. */
+static bool obtain_result(struct sgc_dominators *d)
+{
+    size_t bytes = (size_t)d->nodes * sizeof *d->of, bits = ((size_t)d->objects / 64 + 1) * sizeof *d->late;
+
+    d->of = malloc(bytes);
+    d->child = malloc(bytes);
+    d->sibling = malloc(bytes);
+    d->late = calloc(1, bits);
+    d->alone = calloc(1, bits);
+    if (d->of == NULL || d->child == NULL || d->sibling == NULL || d->late == NULL || d->alone == NULL)
+        return false;
+    memset(d->of, 0xff, bytes);
+    memset(d->child, 0xff, bytes);
+    memset(d->sibling, 0xff, bytes);
+    return true;
+}
+
+/* The children of a node are in the order of their numbers. */
 static bool hand_over(struct work *w)
 {
     struct sgc_dominators *d = w->d;
 
-    free(w->first);
     free(w->before);
-    free(w->parent);
-    w->first = w->before = w->parent = NULL;
-    d->retained = calloc(d->nodes, sizeof *d->retained);
-    d->late = calloc((size_t)w->g->objects / 64 + 1, sizeof *d->late);
-    d->alone = calloc((size_t)w->g->objects / 64 + 1, sizeof *d->alone);
-    d->of = w->semi;
-    d->child = w->label;
-    d->sibling = w->number;
-    w->semi = w->label = w->number = NULL;
-    memset(d->of, 0xff, (size_t)d->nodes * sizeof *d->of);
-    memset(d->child, 0xff, (size_t)d->nodes * sizeof *d->child);
-    memset(d->sibling, 0xff, (size_t)d->nodes * sizeof *d->sibling);
+    w->before = NULL;
+    if (!obtain_result(d))
+        return false;
     for (uint32_t k = w->n - 1; k > 0; k--) {
-        uint32_t node = w->order[k], up = w->order[w->dominator[k]];
+        uint32_t node = w->order[k], up = w->order[w->found[k].dominator];
 
+        if (k > AHEAD)
+            __builtin_prefetch(&d->child[w->order[w->found[k - AHEAD].dominator]], 1);
         d->of[node] = up;
         d->sibling[node] = d->child[up];
         d->child[up] = node;
     }
-    d->count = w->dominator;
-    w->dominator = NULL;
-    return d->retained != NULL && d->late != NULL && d->alone != NULL;
+    free(w->found);
+    w->found = NULL;
+    d->count = calloc(d->nodes, sizeof *d->count);
+    d->retained = calloc(d->nodes, sizeof *d->retained);
+    return d->count != NULL && d->retained != NULL;
 }
 
 /* A dominator has a lower number than what it dominates. */
@@ -239,7 +296,6 @@ static void add_up(struct work *w)
 {
     struct sgc_dominators *d = w->d;
 
-    memset(d->count, 0, (size_t)d->nodes * sizeof *d->count);
     for (uint32_t k = w->n - 1; k > 0; k--) {
         uint32_t node = w->order[k];
 
@@ -255,28 +311,29 @@ static void add_up(struct work *w)
     sgc_assert(d->count[sgc_dominators_top(d)] <= d->objects);
 }
 
-static bool get_memory(struct work *w)
+/* For free().  In pages of 2 MB, if there are such: it is read in no order. */
+static void *obtain(size_t bytes)
 {
-    size_t bytes = (size_t)w->d->nodes * sizeof *w->order;
+    enum { HUGE_PAGE = 1 << 21 };
+    size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *memory = bytes < HUGE_PAGE ? malloc(bytes) : aligned_alloc(HUGE_PAGE, whole);
 
-    w->order = malloc(bytes);
-    w->number = malloc(bytes);
-    w->parent = malloc(bytes);
-    w->semi = malloc(bytes);
-    w->label = malloc(bytes);
-    w->dominator = malloc(bytes);
-    if (w->number != NULL)
-        memset(w->number, 0xff, bytes);
-    return w->order != NULL && w->number != NULL && w->parent != NULL && w->semi != NULL && w->label != NULL &&
-           w->dominator != NULL;
+    sgc_assert(bytes != 0);
+    if (memory != NULL && bytes >= HUGE_PAGE)
+        madvise(memory, whole, MADV_HUGEPAGE);
+    return memory;
 }
 
-static void release(struct work *w)
+static bool get_memory(struct work *w)
 {
-    uint32_t *const all[] = { w->order, w->number, w->parent, w->semi, w->label, w->dominator, w->first, w->before };
+    size_t nodes = w->d->nodes;
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
+    w->order = obtain(nodes * sizeof *w->order);
+    w->number = obtain(nodes * sizeof *w->number);
+    w->found = obtain(nodes * sizeof *w->found);
+    if (w->number != NULL)
+        memset(w->number, 0xff, nodes * sizeof *w->number);
+    return w->order != NULL && w->number != NULL && w->found != NULL;
 }
 
 bool sgc_dominators_find(struct sgc_dominators *d, const struct sgc_graph *g, const struct sgc_roots *roots)
@@ -300,7 +357,10 @@ bool sgc_dominators_find(struct sgc_dominators *d, const struct sgc_graph *g, co
     }
     if (found)
         add_up(&w);
-    release(&w);
+    free(w.order);
+    free(w.number);
+    free(w.found);
+    free(w.before);
     return found;
 }
 

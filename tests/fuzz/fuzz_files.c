@@ -18,8 +18,12 @@
 #include "perfmodel/machine/machine_file.h"
 #include "perfmodel/sim/sim.h"
 #include "snapshot/tools/snapshot_stats.h"
+#include "snapshot/view/compare.h"
+#include "snapshot/view/export.h"
+#include "snapshot/view/ways.h"
 #include "tests/fuzz/fuzz.h"
 
+enum { VIEWED = 1 << 16 };              /* objects and pointers of what is viewed */
 enum { SMALL = 3000, FEW_ARENAS = 16, FEW_EDGES = 20000, CACHE_MAX = 1 << 26 };   /* of what is simulated */
 
 static const char *const words[] = {
@@ -102,6 +106,43 @@ static void simulate(const struct sgc_graph *g, unsigned how, const struct sgc_s
     sgc_sim_release(&heap);
 }
 
+/* What the roots and what several of them retain is what is reached; every object that is has a way. */
+static void check_view(const struct sgc_view *v, const struct sgc_graph_reach *reach, unsigned how)
+{
+    uint32_t object = v->g->objects != 0 ? how % v->g->objects : 0, top = sgc_dominators_top(&v->d);
+    struct sgc_comparison c;
+    struct sgc_merged m;
+    struct sgc_way way;
+
+    fuzz_expect(v->d.count[top] == reach->objects && v->d.retained[top] == reach->bytes, "not all that is reached is retained");
+    for (uint32_t i = 0; i < v->g->objects; i++)
+        fuzz_expect(sgc_dominators_reached(&v->d, i) == sgc_graph_seen(reach, i), "object %u: only reached, or dominated", i);
+    fuzz_expect(sgc_compare(&c, v, v, 5) && (c.count == 0 || c.growth[0].fresh.objects == 0), "it has grown beyond itself");
+    sgc_comparison_release(&c);
+    fuzz_expect(sgc_merged_make(&m, v, how, how % SGC_MERGED_DEPTH), "no memory");
+    fuzz_expect(sgc_export_heapsnapshot(stdout, v, how) && sgc_export_pprof(stdout, &m) && sgc_export_folded(stdout, &m) &&
+                sgc_export_json(stdout, &m), "no memory");
+    sgc_merged_release(&m);
+    if (v->g->objects == 0)
+        return;
+    uint64_t *wanted = calloc(v->g->objects / 64 + 1, sizeof *wanted);
+
+    wanted[object / 64] |= UINT64_C(1) << object % 64;
+    fuzz_expect(sgc_way_find(&way, v->g, wanted) && (way.count != 0) == sgc_graph_seen(reach, object), "object %u: no way",
+                object);
+    sgc_way_release(&way);
+    free(wanted);
+}
+
+static void view(const struct sgc_graph *g, const struct sgc_graph_reach *reach, unsigned how)
+{
+    struct sgc_view v;
+
+    fuzz_expect(sgc_view_make(&v, g, NULL), "no memory");
+    check_view(&v, reach, how);
+    sgc_view_release(&v);
+}
+
 static void use_graph(const struct sgc_graph *g, unsigned how)
 {
     struct sgc_graph_reach reach = { .seen = NULL };
@@ -111,6 +152,8 @@ static void use_graph(const struct sgc_graph *g, unsigned how)
     fuzz_expect(sgc_graph_reach(g, SGC_GRAPH_ALL_ROOTS, &reach), "no memory");
     fuzz_expect(reach.objects <= g->objects && reach.bytes <= g->bytes && reach.edges <= g->edges,
                 "more is reached than there is");
+    if (g->objects <= VIEWED && g->edges <= VIEWED)
+        view(g, &reach, how);
     sgc_graph_reach_release(&reach);
     sgc_snapshot_print_stats(g);
     if (g->objects <= SMALL && g->arenas <= FEW_ARENAS && g->edges <= FEW_EDGES && g->root_bytes < 1 << 22)
