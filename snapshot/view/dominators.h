@@ -14,8 +14,8 @@
  * Roots of finalizers and disclaimers lead only to what the mark has not reached from the others:
  * they keep it for a cycle and are no reason why anything else is alive.
  *
- * 24 bytes for each node; while they are found 24 to 32, and 4 for each pointer that is not the first
- * way to its object.
+ * 24 bytes for each node; while they are found 24 to 32, and 4 for each pointer that is not the
+ * first way to its object.
  */
 #ifndef SGC_SNAPSHOT_VIEW_DOMINATORS_H
 #define SGC_SNAPSHOT_VIEW_DOMINATORS_H
