@@ -29,7 +29,7 @@ static void print_root(const struct sgc_view *v, uint64_t root)
     char shown[NAME];
 
     sgc_assert(root < v->g->roots && range->root < SGC_GRAPH_ROOTS);
-    if (v->roots.of[root] < v->roots.named)
+    if (v->roots.named[v->roots.of[root]])
         printf("  %s, at %#" PRIx64 "\n", quoted(v->roots.name[v->roots.of[root]], shown), at);
     else if (range->root == SGC_GRAPH_STATIC)
         printf("  static data, at %#" PRIx64 "\n", at);
@@ -97,7 +97,7 @@ static bool print_others(const struct sgc_view *v, const uint64_t *wanted, uint6
 {
     uint32_t own = v->roots.of[first], others = 0, shown = 0;
     bool *leads = calloc((size_t)v->roots.count + 1, sizeof *leads);
-    bool done = leads != NULL && sgc_ways_roots(v->g, &v->roots, wanted, own >= v->roots.late, leads);
+    bool done = leads != NULL && sgc_ways_roots(v->g, &v->roots, wanted, own >= v->roots.begin[SGC_ROOTS_LATE], leads);
     char name[NAME];
 
     for (uint32_t i = 0; done && i < v->roots.count; i++)

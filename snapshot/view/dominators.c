@@ -33,8 +33,10 @@ struct work {
     uint32_t *order, *number;           /* nodes by number, and back; SGC_GRAPH_NONE: not reached */
     struct found *found;
     uint32_t *before;                   /* numbers of nodes that lead to node 0, 1 ... */
-    uint32_t late, lonely;              /* the first numbers of late roots, and of objects that are
-                                         * kept by themselves; both come last */
+    uint32_t begin[SGC_ROOTS_LEVELS];   /* the numbers of the first roots of levels, or of later
+                                         * ones */
+    uint32_t lonely;                    /* the first number of objects that are kept by themselves:
+                                         * they come last */
 };
 
 /* Memory is read in no order: what comes soon is asked for ahead. */
@@ -79,8 +81,9 @@ static uint32_t add_node(struct work *w, uint32_t node, uint32_t parent)
     w->order[k] = node;
     w->number[node] = k;
     w->found[k] = (struct found){ .parent = parent, .dominator = parent };
-    if (w->late == SGC_GRAPH_NONE && node >= w->g->objects + w->roots->late && node != sgc_dominators_top(w->d))
-        w->late = k;
+    for (int level = 1; node >= w->g->objects && node != sgc_dominators_top(w->d) && level < SGC_ROOTS_LEVELS; level++)
+        if (w->begin[level] == SGC_GRAPH_NONE && node - w->g->objects >= w->roots->begin[level])
+            w->begin[level] = k;
     prefetch_targets(w, node);
     return k;
 }
@@ -90,7 +93,7 @@ static bool leads_no_further(const struct work *w, uint32_t node, uint32_t i)
 {
     uint32_t root = node - w->g->objects;
 
-    if (node < w->g->objects || root < w->roots->late || root == w->roots->count)
+    if (node < w->g->objects || root < w->roots->begin[SGC_ROOTS_LATE] || root == w->roots->count)
         return false;
     const struct sgc_graph_root_word *word = &w->g->root[w->roots->word[w->roots->first[root] + i]];
 
@@ -117,18 +120,20 @@ static void number_nodes(struct work *w)
                 w->lonely = k;
         }
     }
-    sgc_assert(w->lonely == SGC_GRAPH_NONE || w->lonely > w->late);
+    sgc_assert(w->lonely == SGC_GRAPH_NONE || w->lonely > w->begin[SGC_ROOTS_LATE]);
 }
 
 /* ---- pointers backward ---- */
 
-/* Is the pointer of number `from` to `to` more than the first way there?  Those of late roots lead
- * only to what the others have not reached. */
+/* Is the pointer of number `from` to `to` more than the first way there?  Those of roots lead only
+ * to what roots of earlier levels have not reached. */
 static inline bool counts(const struct work *w, uint32_t from, uint32_t to)
 {
-    sgc_assert(to < w->n);
+    uint32_t root = w->order[from] - w->g->objects;
+
+    sgc_assert(to < w->n && from != 0);
     return from != to && w->found[to].parent != from &&
-           (from < w->late || w->order[from] < w->g->objects || to > w->late);
+           (w->order[from] < w->g->objects || to > w->begin[sgc_roots_level_of(w->roots, root)]);
 }
 
 /* Of the nodes that come soon: first their edges, then what these lead to. */
@@ -251,14 +256,16 @@ static void find_dominators(struct work *w)
 
 static bool obtain_result(struct sgc_dominators *d)
 {
-    size_t bytes = (size_t)d->nodes * sizeof *d->of, bits = ((size_t)d->objects / 64 + 1) * sizeof *d->late;
+    size_t bytes = (size_t)d->nodes * sizeof *d->of, bits = ((size_t)d->objects / 64 + 1) * sizeof *d->alone;
 
     d->of = malloc(bytes);
     d->child = malloc(bytes);
     d->sibling = malloc(bytes);
-    d->late = calloc(1, bits);
     d->alone = calloc(1, bits);
-    if (d->of == NULL || d->child == NULL || d->sibling == NULL || d->late == NULL || d->alone == NULL)
+    for (int level = 1; level < SGC_ROOTS_LEVELS; level++)
+        if ((d->beyond[level] = calloc(1, bits)) == NULL)
+            return false;
+    if (d->of == NULL || d->child == NULL || d->sibling == NULL || d->alone == NULL)
         return false;
     memset(d->of, 0xff, bytes);
     memset(d->child, 0xff, bytes);
@@ -302,7 +309,8 @@ static void add_up(struct work *w)
         if (node < w->g->objects) {
             d->count[node]++;
             d->retained[node] += sgc_graph_bytes(w->g, node);
-            d->late[node / 64] |= (uint64_t)(k >= w->late) << node % 64;
+            for (int level = 1; level < SGC_ROOTS_LEVELS; level++)
+                d->beyond[level][node / 64] |= (uint64_t)(k >= w->begin[level]) << node % 64;
             d->alone[node / 64] |= (uint64_t)(k >= w->lonely) << node % 64;
         }
         d->count[d->of[node]] += d->count[node];
@@ -338,7 +346,8 @@ static bool get_memory(struct work *w)
 
 bool sgc_dominators_find(struct sgc_dominators *d, const struct sgc_graph *g, const struct sgc_roots *roots)
 {
-    struct work w = { .g = g, .roots = roots, .d = d, .late = SGC_GRAPH_NONE, .lonely = SGC_GRAPH_NONE };
+    struct work w = { .g = g, .roots = roots, .d = d, .lonely = SGC_GRAPH_NONE,
+                      .begin = { 0, SGC_GRAPH_NONE, SGC_GRAPH_NONE } };
     bool found;
 
     *d = (struct sgc_dominators){ .objects = g->objects };
@@ -371,7 +380,8 @@ void sgc_dominators_release(struct sgc_dominators *d)
     free(d->sibling);
     free(d->count);
     free(d->retained);
-    free(d->late);
+    for (int level = 0; level < SGC_ROOTS_LEVELS; level++)
+        free(d->beyond[level]);
     free(d->alone);
     *d = (struct sgc_dominators){ .nodes = 0 };
 }

@@ -11,8 +11,9 @@
  * once the roots, and the objects that no single root keeps, since several lead there.  The bytes
  * that its children retain add up to all that is reachable.
  *
- * Roots of finalizers and disclaimers lead only to what the mark has not reached from the others:
- * they keep it for a cycle and are no reason why anything else is alive.
+ * A root leads only to objects to which no root of an earlier level leads (groups.h): so what static
+ * data leads to is not shared with the stacks of functions that work on it, and finalizers keep what
+ * the mark has not reached.
  *
  * 24 bytes for each node; while they are found 24 to 32, and 4 for each pointer that is not the
  * first way to its object.
@@ -31,8 +32,8 @@ struct sgc_dominators {
                                          * that is dominated as it is; SGC_GRAPH_NONE: none */
     uint32_t *count;                    /* of objects that it dominates, itself included */
     uint64_t *retained;                 /* their bytes */
-    uint64_t *late;                     /* a bit an object: only roots of finalizers and
-                                         * disclaimers lead to it */
+    uint64_t *beyond[SGC_ROOTS_LEVELS]; /* a bit an object: only roots of that level, and later
+                                         * ones, lead to it; NULL for the first level */
     uint64_t *alone;                    /* a bit an object: it is kept by itself, without what its
                                          * pointers lead to */
 };
@@ -61,11 +62,11 @@ static inline bool sgc_dominators_follows(const struct sgc_dominators *d, uint32
     return (d->alone[object / 64] >> object % 64 & 1) == 0;
 }
 
-/* Does it count if a root of finalizers or disclaimers leads there? */
-static inline bool sgc_dominators_late(const struct sgc_dominators *d, uint32_t object)
+/* Does it count if a root of that level leads there? */
+static inline bool sgc_dominators_counts(const struct sgc_dominators *d, enum sgc_roots_level level, uint32_t object)
 {
     sgc_assert(object < d->objects);
-    return (d->late[object / 64] >> object % 64 & 1) != 0;
+    return level == SGC_ROOTS_LASTING || (d->beyond[level][object / 64] >> object % 64 & 1) != 0;
 }
 
 /* The node behind that one in a walk over all that `top` dominates, each before those that it

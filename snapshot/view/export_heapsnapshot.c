@@ -18,7 +18,7 @@ enum { NODE_FIELDS = 7 };
 
 /* Numbers of "node_types" and "edge_types" below. */
 enum { TYPE_OBJECT = 3, TYPE_NATIVE = 8, TYPE_SYNTHETIC = 9 };
-enum { EDGE_ELEMENT = 1, EDGE_INTERNAL = 3 };
+enum { EDGE_ELEMENT = 1, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
 
 static const char meta[] =
     "{\"snapshot\":{\"meta\":{"
@@ -35,9 +35,10 @@ static const char meta[] =
     "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]}";
 
 /* Texts: these, then the names of roots and groups. */
-enum { TOP, SMALLER, PROCEDURE, TEXTS };
+enum { TOP, SMALLER, PROCEDURE, BESIDES, TEXTS };
 
-static const char *const texts[] = { [TOP] = "", [SMALLER] = "smaller objects", [PROCEDURE] = "mark procedure" };
+static const char *const texts[] = { [TOP] = "", [SMALLER] = "smaller objects", [PROCEDURE] = "mark procedure",
+                                     [BESIDES] = "besides others" };
 
 struct writing {
     FILE *out;
@@ -205,6 +206,7 @@ static uint64_t object_edges(struct writing *w, uint32_t object, bool write, boo
     return count;
 }
 
+/* Those that do not count are weak: they are shown, and keep nothing. */
 static uint64_t root_edges(struct writing *w, uint32_t root, bool write)
 {
     const struct sgc_roots *roots = &w->v->roots;
@@ -214,10 +216,12 @@ static uint64_t root_edges(struct writing *w, uint32_t root, bool write)
     for (uint64_t i = roots->first[root]; i < roots->first[root + 1]; i++) {
         const struct sgc_graph_root_word *word = &w->v->g->root[roots->word[i]];
 
-        if (w->place[word->target] == SGC_GRAPH_NONE || (root >= roots->late && !sgc_dominators_late(&w->v->d, word->target)))
+        if (w->place[word->target] == SGC_GRAPH_NONE)
             continue;
         count++;
-        if (write)
+        if (write && !sgc_dominators_counts(&w->v->d, sgc_roots_level_of(roots, root), word->target))
+            put_edge(w, EDGE_WEAK, BESIDES, w->place[word->target]);
+        else if (write)
             put_edge(w, EDGE_ELEMENT, word->word, w->place[word->target]);
     }
     return count;

@@ -42,17 +42,37 @@ struct sgc_groups {
 bool sgc_groups_make(struct sgc_groups *groups, const struct sgc_graph *g, const struct sgc_names *names);
 void sgc_groups_release(struct sgc_groups *groups);
 
+/*
+ * Roots by how long they keep what they lead to.  Views ask why memory is not given back: a root
+ * counts only for objects to which none of an earlier level leads.
+ */
+enum sgc_roots_level {
+    SGC_ROOTS_LASTING,
+    SGC_ROOTS_STACKS,                   /* until functions return */
+    SGC_ROOTS_LATE,                     /* finalizers and disclaimers, for a cycle: what the mark has
+                                         * not reached */
+    SGC_ROOTS_LEVELS
+};
+
 /* Root words of one root stand one behind the other, those that keep their object only and not what
  * it leads to as the last of all. */
 struct sgc_roots {
-    uint32_t count, named;              /* the first ones have names of a source of names */
-    uint32_t late;                      /* the roots from this one on are finalizers' and
-                                         * disclaimers': they keep what the mark has not reached */
+    uint32_t count;
+    uint32_t begin[SGC_ROOTS_LEVELS];   /* the first root of each level, or of a later one; `count`
+                                         * if there is none */
     uint32_t *of;                       /* by root word */
     uint64_t *first;                    /* by root, and the end: its first one in `word` */
     uint64_t *word;                     /* numbers of root words */
     char **name;
+    bool *named;                        /* by root: the name is of a source of names */
 };
+
+static inline enum sgc_roots_level sgc_roots_level_of(const struct sgc_roots *roots, uint32_t root)
+{
+    sgc_assert(root < roots->count);
+    return root >= roots->begin[SGC_ROOTS_LATE] ? SGC_ROOTS_LATE
+           : root >= roots->begin[SGC_ROOTS_STACKS] ? SGC_ROOTS_STACKS : SGC_ROOTS_LASTING;
+}
 
 bool sgc_roots_make(struct sgc_roots *roots, const struct sgc_graph *g, const struct sgc_names *names);
 void sgc_roots_release(struct sgc_roots *roots);

@@ -14,7 +14,6 @@ struct making {
     const struct sgc_names *names;
     struct sgc_roots *roots;
     const struct sgc_graph_range **range;       /* in the order of their roots */
-    uint32_t *root_of_range;
     uint32_t *named;                    /* by the source's number: the root, or SGC_NAMES_NONE */
 };
 
@@ -57,24 +56,31 @@ static char *range_name(const struct sgc_graph_range *range)
 
 /* ---- numbers ---- */
 
-/* Which roots have words, by names; these come first. */
-static uint32_t number_named(struct making *m)
+static enum sgc_roots_level level_of(const struct sgc_graph_range *range)
 {
-    uint32_t count = 0;
+    sgc_assert(range->root < SGC_GRAPH_ROOTS);
+    if (range->root >= SGC_GRAPH_FINALIZER)
+        return SGC_ROOTS_LATE;
+    return range->root == SGC_GRAPH_STACK ? SGC_ROOTS_STACKS : SGC_ROOTS_LASTING;
+}
 
+/* Roots of that level that have names; a word of which none is known keeps SGC_NAMES_NONE. */
+static void number_named(struct making *m, enum sgc_roots_level level)
+{
     for (uint64_t r = 0; r < m->g->roots; r++) {
         const struct sgc_graph_range *range = &m->g->range[m->g->root[r].range];
         uint32_t number = SGC_NAMES_NONE;
 
         sgc_assert(m->g->root[r].range < m->g->ranges);
+        if (level_of(range) != level)
+            continue;
         if (m->names != NULL && m->names->root_of != NULL && range->lo != 0)
             number = m->names->root_of(m->names->context, r);
         sgc_assert(number == SGC_NAMES_NONE || number < m->names->roots);
         if (number != SGC_NAMES_NONE && m->named[number] == SGC_NAMES_NONE)
-            m->named[number] = count++;
+            m->named[number] = m->roots->count++;
         m->roots->of[r] = number == SGC_NAMES_NONE ? SGC_NAMES_NONE : m->named[number];
     }
-    return count;
 }
 
 /* Has it words of which no name is known? */
@@ -86,29 +92,30 @@ static bool has_plain(const struct making *m, const struct sgc_graph_range *rang
     return false;
 }
 
-static void number_ranges(struct making *m)
+static void number_ranges(struct making *m, enum sgc_roots_level level)
 {
     const struct sgc_graph_range *before = NULL;
-    struct sgc_roots *roots = m->roots;
     uint32_t used = 0;
 
     for (uint32_t i = 0; i < m->g->ranges; i++)
-        if (has_plain(m, &m->g->range[i]))
+        if (level_of(&m->g->range[i]) == level && has_plain(m, &m->g->range[i]))
             m->range[used++] = &m->g->range[i];
     qsort(m->range, used, sizeof *m->range, compare_ranges);
-    roots->late = SGC_NAMES_NONE;
     for (uint32_t i = 0; i < used; before = m->range[i++]) {
-        roots->count += before == NULL || compare_ranges(&before, &m->range[i]) != 0;
-        sgc_assert(roots->count != 0);
-        m->root_of_range[m->range[i] - m->g->range] = roots->count - 1;
-        if (m->range[i]->root >= SGC_GRAPH_FINALIZER && roots->late == SGC_NAMES_NONE)
-            roots->late = roots->count - 1;
+        m->roots->count += before == NULL || compare_ranges(&before, &m->range[i]) != 0;
+        for (uint64_t r = m->range[i]->first_root; r < m->range[i][1].first_root; r++)
+            if (m->roots->of[r] == SGC_NAMES_NONE)
+                m->roots->of[r] = m->roots->count - 1;
     }
-    if (roots->late == SGC_NAMES_NONE)
-        roots->late = roots->count;
-    for (uint64_t r = 0; r < m->g->roots; r++)
-        if (roots->of[r] == SGC_NAMES_NONE)
-            roots->of[r] = m->root_of_range[m->g->root[r].range];
+}
+
+static void number_roots(struct making *m)
+{
+    for (int level = 0; level < SGC_ROOTS_LEVELS; level++) {
+        m->roots->begin[level] = m->roots->count;
+        number_named(m, (enum sgc_roots_level)level);
+        number_ranges(m, (enum sgc_roots_level)level);
+    }
 }
 
 /* Those that keep only their object come last, in the last root. */
@@ -136,11 +143,13 @@ static bool name_roots(struct making *m)
     struct sgc_roots *roots = m->roots;
 
     for (uint32_t i = 0; m->names != NULL && i < m->names->roots; i++)
-        if (m->named[i] != SGC_NAMES_NONE)
+        if (m->named[i] != SGC_NAMES_NONE) {
             roots->name[m->named[i]] = strdup(m->names->root_name(m->names->context, i));
+            roots->named[m->named[i]] = true;
+        }
     for (uint32_t i = 0; i < roots->count; i++) {
         sgc_assert(roots->first[i] < roots->first[i + 1]);
-        if (roots->name[i] == NULL)
+        if (!roots->named[i])
             roots->name[i] = range_name(&m->g->range[m->g->root[roots->word[roots->first[i]]].range]);
         if (roots->name[i] == NULL)
             return false;
@@ -154,16 +163,16 @@ static bool get_memory(struct making *m)
     struct sgc_roots *roots = m->roots;
 
     m->range = malloc(((size_t)m->g->ranges + 1) * sizeof(struct sgc_graph_range *));
-    m->root_of_range = malloc(((size_t)m->g->ranges + 1) * sizeof *m->root_of_range);
     m->named = malloc((named + 1) * sizeof *m->named);
     roots->of = malloc(((size_t)m->g->roots + 1) * sizeof *roots->of);
     roots->word = malloc(((size_t)m->g->roots + 1) * sizeof *roots->word);
     roots->first = calloc(capacity + 2, sizeof *roots->first);
     roots->name = calloc(capacity + 1, sizeof *roots->name);
+    roots->named = calloc(capacity + 1, sizeof *roots->named);
     if (m->named != NULL)
         memset(m->named, 0xff, (named + 1) * sizeof *m->named);
-    return m->range != NULL && m->root_of_range != NULL && m->named != NULL && roots->of != NULL && roots->word != NULL &&
-           roots->first != NULL && roots->name != NULL;
+    return m->range != NULL && m->named != NULL && roots->of != NULL && roots->word != NULL && roots->first != NULL &&
+           roots->name != NULL && roots->named != NULL;
 }
 
 bool sgc_roots_make(struct sgc_roots *roots, const struct sgc_graph *g, const struct sgc_names *names)
@@ -174,13 +183,11 @@ bool sgc_roots_make(struct sgc_roots *roots, const struct sgc_graph *g, const st
     *roots = (struct sgc_roots){ .count = 0 };
     made = get_memory(&m);
     if (made) {
-        roots->count = roots->named = number_named(&m);
-        number_ranges(&m);
+        number_roots(&m);
         sort_words(&m);
         made = name_roots(&m);
     }
     free(m.range);
-    free(m.root_of_range);
     free(m.named);
     return made;
 }
@@ -190,6 +197,7 @@ void sgc_roots_release(struct sgc_roots *roots)
     for (uint32_t i = 0; roots->name != NULL && i < roots->count; i++)
         free(roots->name[i]);
     free(roots->name);
+    free(roots->named);
     free(roots->of);
     free(roots->first);
     free(roots->word);

@@ -191,7 +191,7 @@ bool sgc_ways_roots(const struct sgc_graph *g, const struct sgc_roots *roots, co
         go_back(&b, wanted);
     memset(leads, 0, roots->count * sizeof *leads);
     for (uint64_t r = 0; done && r < g->roots; r++)
-        if ((late || roots->of[r] < roots->late) && leads_there(&b, &g->root[r], wanted))
+        if ((late || roots->of[r] < roots->begin[SGC_ROOTS_LATE]) && leads_there(&b, &g->root[r], wanted))
             leads[roots->of[r]] = true;
     free(b.first);
     free(b.before);

@@ -31,8 +31,11 @@ class Heap:
         assert len({node[2] for node in self.node}) == len(self.node), "two nodes have one number"
         self.out, at = [], 0
         for node in self.node:
-            self.out.append([self.target(edges, e) for e in range(at, at + 3 * node[4], 3)])
+            self.out.append([self.target(edges, e) for e in range(at, at + 3 * node[4], 3) if not self.is_weak(edges[e])])
             at += 3 * node[4]
+
+    def is_weak(self, kind):
+        return self.edge_types[kind] == "weak"
 
     def target(self, edges, e):
         kind, name, to = edges[e:e + 3]

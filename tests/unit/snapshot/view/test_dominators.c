@@ -80,12 +80,18 @@ static void reach(uint32_t without, bool reached[NODES])
     reach_from(nodes - 1, without, reached);
 }
 
-static void add_roots(const struct sgc_view *v, bool late, const bool reached[NODES])
+static enum sgc_roots_level level_of(uint32_t kind)
+{
+    return kind >= SGC_GRAPH_FINALIZER ? SGC_ROOTS_LATE : kind == SGC_GRAPH_STACK ? SGC_ROOTS_STACKS : SGC_ROOTS_LASTING;
+}
+
+/* The roots of a level lead only to what those before have not reached. */
+static void add_roots(const struct sgc_view *v, enum sgc_roots_level level, const bool reached[NODES])
 {
     for (uint64_t r = 0; r < v->g->roots; r++) {
         uint32_t to = v->g->root[r].target, kind = v->g->range[v->g->root[r].range].root;
 
-        if ((kind >= SGC_GRAPH_FINALIZER) == late && !reached[to])
+        if (level_of(kind) == level && !reached[to])
             leads[v->g->objects + v->roots.of[r]][to] = true;
     }
 }
@@ -118,9 +124,10 @@ static void write_pointers(const struct sgc_view *v)
             leads[i][v->g->edge[e].target] = true;
     for (uint32_t root = 0; root < v->roots.count; root++)
         leads[nodes - 1][v->g->objects + root] = true;
-    add_roots(v, false, reached);
-    reach(SGC_GRAPH_NONE, reached);
-    add_roots(v, true, reached);
+    for (int level = 0; level < SGC_ROOTS_LEVELS; level++) {
+        add_roots(v, (enum sgc_roots_level)level, reached);
+        reach(SGC_GRAPH_NONE, reached);
+    }
     remove_lonely(v);
 }
 

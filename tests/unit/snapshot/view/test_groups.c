@@ -10,7 +10,8 @@
 
 /*
  * 0 -> 1 -> 2 -> 3 -> 4 is a list of cells of 32 bytes, 5 to 8 are items of 64 bytes: of 0 to 3.  Two roots lead to 9,
- * nothing to 10.  Root words 0 and 1 are in static data and lead to 0 and 9, 2 is on a stack, and leads to 9.
+ * nothing to 10.  Root words 0 and 1 are in static data and lead to 0 and 9, 2 is thread-local, and
+ * leads to 9; 3 is on a stack, and leads to 0, as data does.
  */
 static struct sgc_graph make(void)
 {
@@ -26,13 +27,17 @@ static struct sgc_graph make(void)
     shape_root(&s, 0);
     shape_root(&s, 9);
     shape_root(&s, 9);
+    shape_root(&s, 0);
     g = shape_graph(&s);
-    g.range = realloc(g.range, 3 * sizeof *g.range);
+    g.range = realloc(g.range, 4 * sizeof *g.range);
     g.range[0] = (struct sgc_graph_range){ .lo = 0x1000, .bytes = 16, .root = SGC_GRAPH_STATIC };
-    g.range[1] = (struct sgc_graph_range){ .lo = 0x8000, .bytes = 8, .root = SGC_GRAPH_STACK, .thread = 42, .first_root = 2 };
-    g.range[2] = (struct sgc_graph_range){ .first_root = 3 };
-    g.ranges = 2;
+    g.range[1] = (struct sgc_graph_range){ .lo = 0x8000, .bytes = 8, .root = SGC_GRAPH_THREAD_LOCAL, .thread = 42,
+                                            .first_root = 2 };
+    g.range[2] = (struct sgc_graph_range){ .lo = 0x9000, .bytes = 8, .root = SGC_GRAPH_STACK, .thread = 43, .first_root = 3 };
+    g.range[3] = (struct sgc_graph_range){ .first_root = 4 };
+    g.ranges = 3;
     g.root[2].range = 1;
+    g.root[3].range = 2;
     return g;
 }
 
@@ -52,15 +57,19 @@ static void test_plain(const struct sgc_graph *g)
     struct sgc_view v;
     uint32_t cells, items;
 
-    tap_ok(sgc_view_make(&v, g, NULL) && v.groups.count == 3 && v.roots.count == 2, "groups are sizes and kinds, roots ranges");
+    tap_ok(sgc_view_make(&v, g, NULL) && v.groups.count == 3 && v.roots.count == 3, "groups are sizes and kinds, roots ranges");
     cells = group_named(&v, "32 bytes, conservative");
     items = group_named(&v, "64 bytes, conservative");
     tap_ok(cells != SGC_NAMES_NONE && items != SGC_NAMES_NONE && v.groups.of[3] == cells && v.groups.of[8] == items,
            "and are named so");
     tap_ok(strcmp(v.roots.name[0], "static data, 16 bytes at 0x1000") == 0 &&
-           strcmp(v.roots.name[1], "stack of thread 42") == 0, "the roots, too (%s, %s)", v.roots.name[0], v.roots.name[1]);
+           strcmp(v.roots.name[1], "thread-local variables of thread 42") == 0 &&
+           strcmp(v.roots.name[2], "stack of thread 43") == 0, "the roots, too (%s, %s, %s)", v.roots.name[0], v.roots.name[1],
+           v.roots.name[2]);
     tap_ok(v.d.of[9] == v.d.nodes - 1 && v.d.of[0] == v.d.objects && !sgc_dominators_reached(&v.d, 10),
            "what several roots lead to is no root's, and nobody leads to the rest");
+    tap_ok(v.d.retained[v.d.objects] == 416 && v.d.retained[v.d.objects + 2] == 0,
+           "what lasting data leads to is not shared with a stack");
     sum = sgc_view_sums(&v);
     tap_ok(sum[cells].objects == 5 && sum[cells].bytes == 160 && sum[cells].retained == 160 + 256 && sum[items].objects == 4 &&
            sum[items].retained == 256, "a group retains what its objects dominate, each byte once");
@@ -102,7 +111,7 @@ static void test_named(const struct sgc_graph *g)
     tap_ok(v.groups.of[0] == group_named(&v, "struct cell") && v.groups.of[2] == v.groups.of[0] &&
            v.groups.of[3] == group_named(&v, "struct last") && v.groups.of[4] == group_named(&v, "32 bytes, conservative"),
            "names are groups, and what has none goes by its size");
-    tap_ok(v.roots.count == 3 && strcmp(v.roots.name[0], "the variable") == 0 && v.roots.of[1] == 0 && v.roots.of[0] == 1,
+    tap_ok(v.roots.count == 4 && v.roots.named[0] && !v.roots.named[1] && strcmp(v.roots.name[0], "the variable") == 0 && v.roots.of[1] == 0 && v.roots.of[0] == 1,
            "a root word with a name is a root of its own");
     sgc_view_release(&v);
 }
