@@ -11,9 +11,9 @@
  * once the roots, and the objects that no single root keeps, since several lead there.  The bytes
  * that its children retain add up to all that is reachable.
  *
- * A root leads only to objects to which no root of an earlier level leads (groups.h): so what static
- * data leads to is not shared with the stacks of functions that work on it, and finalizers keep what
- * the mark has not reached.
+ * A root leads only to objects to which no root of an earlier level leads (groups.h): so objects to
+ * which static data leads are not shared with the stacks of functions that work on them, and
+ * finalizers keep what the mark has not reached.
  *
  * 24 bytes for each node; while they are found 24 to 32, and 4 for each pointer that is not the
  * first way to its object.

@@ -160,11 +160,11 @@ static void test_static(void)
 
 static void test_added(void)
 {
-    void **range = api_outside(4096);
+    void **added = api_outside(4096);
 
-    GC_add_roots(range, range + 512);
-    check(made(&range[7]), SGC_HELD_BY_ADDED, 1, "an added range");
-    GC_remove_roots(range, range + 512);
+    GC_add_roots(added, added + 512);
+    check(made(&added[7]), SGC_HELD_BY_ADDED, 1, "an added range");
+    GC_remove_roots(added, added + 512);
 }
 
 static void test_thread_local(void)
@@ -236,17 +236,30 @@ static void *make_chain(TEST_UNUSED void *unused)
     return (void *)GC_HIDE_POINTER(object);
 }
 
+static void **range;
+
+/* In a thread of their own, whose stack is gone when they have ended. */
+static void lead_from_range(void)
+{
+    range[3] = ((struct cell *)in_static)->next;
+}
+
+static void lead_from_data(void)
+{
+    range[3] = NULL;
+    in_static_too = ((struct cell *)in_static)->next->next;
+}
+
 static void test_chain(void)
 {
     GC_hidden_pointer end = (GC_hidden_pointer)api_in_thread(make_chain, NULL);
-    void **range = api_outside(4096);
 
+    range = api_outside(4096);
     check(end, SGC_HELD_BY_STATIC, 1, "a chain");
     GC_add_roots(range, range + 512);
-    range[3] = ((struct cell *)in_static)->next;
+    api_run(lead_from_range);
     check(end, SGC_HELD_BY_ADDED, 2, "a chain that two roots lead to: the shorter way");
-    range[3] = NULL;
-    in_static_too = ((struct cell *)in_static)->next->next;
+    api_run(lead_from_data);
     check(end, SGC_HELD_BY_STATIC, 1, "two words of one root");
     GC_remove_roots(range, range + 512);
     in_static = in_static_too = NULL;

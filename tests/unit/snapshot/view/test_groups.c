@@ -111,7 +111,8 @@ static void test_named(const struct sgc_graph *g)
     tap_ok(v.groups.of[0] == group_named(&v, "struct cell") && v.groups.of[2] == v.groups.of[0] &&
            v.groups.of[3] == group_named(&v, "struct last") && v.groups.of[4] == group_named(&v, "32 bytes, conservative"),
            "names are groups, and what has none goes by its size");
-    tap_ok(v.roots.count == 4 && v.roots.named[0] && !v.roots.named[1] && strcmp(v.roots.name[0], "the variable") == 0 && v.roots.of[1] == 0 && v.roots.of[0] == 1,
+    tap_ok(v.roots.count == 4 && v.roots.named[0] && !v.roots.named[1] &&
+           strcmp(v.roots.name[0], "the variable") == 0 && v.roots.of[1] == 0 && v.roots.of[0] == 1,
            "a root word with a name is a root of its own");
     sgc_view_release(&v);
 }
