@@ -18,19 +18,19 @@ static const char *quoted(const char *name, char shown[NAME])
     return sgc_quote(name, strlen(name), shown, NAME);
 }
 
-/* The root that holds the larger part, but those that have been printed; the number of roots + 1:
- * no other. */
-static uint32_t next_root(const struct sgc_view *v, const struct sgc_growth *growth, const uint32_t *printed, int count)
+/* The holder of the larger part, but those that have been printed; the number of holders: no
+ * other. */
+static uint32_t next_holder(const struct sgc_view *v, const struct sgc_growth *growth, const uint32_t *printed, int count)
 {
-    uint32_t found = v->roots.count + 1;
+    uint32_t found = sgc_view_holders(v);
 
     sgc_assert(count < ROOTS);
-    for (uint32_t i = 0; i <= v->roots.count; i++) {
+    for (uint32_t i = 0; i < sgc_view_holders(v); i++) {
         bool before = false;
 
         for (int p = 0; p < count; p++)
             before |= printed[p] == i;
-        if (!before && growth->held[i].bytes > (found > v->roots.count ? 0 : growth->held[found].bytes))
+        if (!before && growth->held[i].bytes > (found == sgc_view_holders(v) ? 0 : growth->held[found].bytes))
             found = i;
     }
     return found;
@@ -43,11 +43,11 @@ static void print_roots(const struct sgc_view *v, const struct sgc_growth *growt
 
     sgc_assert(growth->held != NULL);
     for (int i = 0; i < ROOTS; i++) {
-        printed[i] = next_root(v, growth, printed, i);
-        if (printed[i] > v->roots.count)
+        printed[i] = next_holder(v, growth, printed, i);
+        if (printed[i] == sgc_view_holders(v))
             return;
         printf("%16s%" PRIu64 " bytes in %" PRIu64 " objects of the new ones: %s\n", "", growth->held[printed[i]].bytes,
-               growth->held[printed[i]].objects, quoted(sgc_view_root_name(v, printed[i]), shown));
+               growth->held[printed[i]].objects, quoted(sgc_view_holder_name(v, printed[i]), shown));
     }
 }
 

@@ -167,10 +167,10 @@ enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, const char *
 
 /* ---- groups ---- */
 
-/* The root that keeps the larger part of the group; the number of roots: several. */
-static uint32_t main_root(const struct sgc_view *v, uint32_t group, struct sgc_held_sum *sum)
+/* The holder of the larger part of the group. */
+static uint32_t main_holder(const struct sgc_view *v, uint32_t group, struct sgc_held_sum *sum)
 {
-    struct sgc_held_sum *held = calloc((size_t)v->roots.count + 1, sizeof *held);
+    struct sgc_held_sum *held = calloc((size_t)sgc_view_holders(v) + 1, sizeof *held);
     uint32_t *row = malloc(((size_t)v->groups.count + 1) * sizeof *row), found = 0;
 
     sgc_assert(group < v->groups.count);
@@ -179,7 +179,7 @@ static uint32_t main_root(const struct sgc_view *v, uint32_t group, struct sgc_h
         memset(row, 0xff, ((size_t)v->groups.count + 1) * sizeof *row);
         row[group] = 0;
         sgc_view_held(v, NULL, row, held);
-        for (uint32_t i = 1; i <= v->roots.count; i++)
+        for (uint32_t i = 1; i < sgc_view_holders(v); i++)
             found = held[i].bytes > held[found].bytes ? i : found;
         *sum = held[found];
     }
@@ -188,14 +188,15 @@ static uint32_t main_root(const struct sgc_view *v, uint32_t group, struct sgc_h
     return found;
 }
 
-/* The objects of the group which that root keeps. */
-static void want(const struct sgc_view *v, uint32_t group, uint32_t root, uint64_t *wanted)
+/* The objects of the group which that holder has. */
+static void want(const struct sgc_view *v, uint32_t group, uint32_t holder, uint64_t *wanted)
 {
     const struct sgc_dominators *d = &v->d;
-    uint32_t objects = v->g->objects;
+    uint32_t objects = v->g->objects, now = 0;
 
     for (uint32_t top = d->child[sgc_dominators_top(d)]; top != SGC_GRAPH_NONE; top = d->sibling[top]) {
-        if ((top < objects ? v->roots.count : top - objects) != root)
+        now = sgc_view_holder(v, top, now);
+        if (now != holder)
             continue;
         for (uint32_t at = top; at != SGC_GRAPH_NONE; at = sgc_dominators_next(d, at, top, true))
             if (at < objects && v->groups.of[at] == group)
@@ -207,16 +208,16 @@ static bool print_group(const struct sgc_view *v, uint32_t group)
 {
     uint64_t *wanted = no_objects(v);
     struct sgc_held_sum sum;
-    uint32_t root = main_root(v, group, &sum);
+    uint32_t holder = main_holder(v, group, &sum);
     bool done = wanted != NULL && sum.objects != 0;
     char shown[NAME];
 
     sgc_assert(group < v->groups.count);
     if (done) {
-        want(v, group, root, wanted);
+        want(v, group, holder, wanted);
         printf("%s: %" PRIu64 " objects, %" PRIu64 " bytes are kept by ", quoted(v->groups.name[group], shown), sum.objects,
                sum.bytes);
-        printf("%s\n", quoted(sgc_view_root_name(v, root), shown));
+        printf("%s\n", quoted(sgc_view_holder_name(v, holder), shown));
         done = print_answer(v, wanted, NULL);
     }
     free(wanted);

@@ -127,18 +127,18 @@ static int by_growth(const void *left, const void *right)
 static bool find_roots(struct comparing *w, uint32_t first)
 {
     struct sgc_comparison *c = w->c;
-    size_t roots = (size_t)w->newer->roots.count + 1;
+    size_t holders = sgc_view_holders(w->newer);
     uint32_t count = 0;
 
     while (count < c->count && count < first && c->growth[count].now.bytes > c->growth[count].before.bytes)
         count++;
     sgc_assert(count <= c->count);
-    c->held = calloc(count * roots + 1, sizeof *c->held);
+    c->held = calloc(count * holders + 1, sizeof *c->held);
     if (c->held == NULL)
         return false;
     memset(w->row, 0xff, ((size_t)w->newer->groups.count + 1) * sizeof *w->row);
     for (uint32_t i = 0; i < count; i++)
-        c->growth[i].held = c->held + i * roots;
+        c->growth[i].held = c->held + i * holders;
     for (uint32_t group = 0; group < w->newer->groups.count; group++)
         for (uint32_t i = 0; i < count; i++)
             if (strcmp(c->growth[i].name, w->newer->groups.name[group]) == 0)

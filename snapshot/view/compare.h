@@ -17,8 +17,8 @@ struct sgc_growth {
                                          * more */
     struct sgc_held_sum before, now;
     struct sgc_held_sum fresh;          /* of now: those that are not the same as before */
-    struct sgc_held_sum *held;          /* these by roots of the newer one, and those that several
-                                         * keep; NULL: it is not one of the first */
+    struct sgc_held_sum *held;          /* these by holders of the newer one; NULL: it is not one of
+                                         * the first */
 };
 
 struct sgc_comparison {

@@ -29,7 +29,8 @@ struct sgc_dominators {
     uint32_t *of;                       /* the one that dominates it at once; SGC_GRAPH_NONE: it is
                                          * not reached, or is the virtual root */
     uint32_t *child, *sibling;          /* the first that it dominates at once, and the next one
-                                         * that is dominated as it is; SGC_GRAPH_NONE: none */
+                                         * that is dominated as it is; SGC_GRAPH_NONE: none.  In the
+                                         * order of a search in depth */
     uint32_t *count;                    /* of objects that it dominates, itself included */
     uint64_t *retained;                 /* their bytes */
     uint64_t *beyond[SGC_ROOTS_LEVELS]; /* a bit an object: only roots of that level, and later

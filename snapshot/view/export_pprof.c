@@ -58,7 +58,7 @@ static void write_type(FILE *out, uint64_t type, uint64_t unit)
 
 /* ---- names ---- */
 
-/* Groups, roots, what several roots keep, and the rest: from 0. */
+/* Groups, roots, what roots keep with others, and the rest: from 0. */
 static uint32_t name_of(const struct sgc_merged *m, uint32_t node)
 {
     const struct sgc_merged_node *n = &m->node[node];
@@ -67,7 +67,9 @@ static uint32_t name_of(const struct sgc_merged *m, uint32_t node)
     sgc_assert(node != 0 && node < m->count);
     if (n->is == SGC_MERGED_GROUP)
         return n->number;
-    return n->is == SGC_MERGED_ROOT ? groups + n->number : groups + roots + (n->is == SGC_MERGED_REST);
+    if (n->is == SGC_MERGED_REST)
+        return groups + 2 * roots;
+    return groups + (n->is == SGC_MERGED_SEVERAL ? roots : 0) + n->number;
 }
 
 static void write_name(FILE *out, uint64_t id, uint64_t text)
@@ -100,7 +102,7 @@ static bool write_text(FILE *out, const char *text)
 /* The names that nodes have; those of no node are empty texts. */
 static bool write_names(FILE *out, const struct sgc_merged *m)
 {
-    uint32_t names = m->v->groups.count + m->v->roots.count + 2;
+    uint32_t names = m->v->groups.count + sgc_view_holders(m->v) + 1;
     const char **name = calloc(names, sizeof *name);
     bool done = name != NULL;
 

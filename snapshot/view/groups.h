@@ -64,6 +64,8 @@ struct sgc_roots {
     uint64_t *first;                    /* by root, and the end: its first one in `word` */
     uint64_t *word;                     /* numbers of root words */
     char **name;
+    char **with_others;                 /* the name of what it keeps together with later ones, and
+                                         * none of them alone */
     bool *named;                        /* by root: the name is of a source of names */
 };
 

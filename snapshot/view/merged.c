@@ -20,8 +20,7 @@ struct building {
     uint64_t smallest;
     uint32_t depth;
     uint32_t *next;
-    struct heap_of *scratch;            /* by group; the last: what several roots lead to; `first`
-                                         * is SGC_GRAPH_NONE in between */
+    struct heap_of *scratch;            /* by group; `first` is SGC_GRAPH_NONE in between */
     uint32_t *used, used_count;         /* those of scratch that have something */
 };
 
@@ -55,14 +54,15 @@ static uint32_t group_of(const struct building *b, uint32_t node)
     return node < b->v->g->objects ? b->v->groups.of[node] : SGC_GRAPH_NONE;
 }
 
-static void put(struct building *b, uint32_t key, uint8_t is, uint32_t node)
+static void put(struct building *b, uint32_t node)
 {
-    struct heap_of *of = &b->scratch[key];
+    uint32_t group = group_of(b, node);
+    struct heap_of *of = &b->scratch[group];
 
-    sgc_assert(key <= b->v->groups.count);
+    sgc_assert(group < b->v->groups.count);
     if (of->first == SGC_GRAPH_NONE) {
-        *of = (struct heap_of){ .first = SGC_GRAPH_NONE, .number = key, .is = is };
-        b->used[b->used_count++] = key;
+        *of = (struct heap_of){ .first = SGC_GRAPH_NONE, .number = group, .is = SGC_MERGED_GROUP };
+        b->used[b->used_count++] = group;
     }
     b->next[node] = of->first;
     of->first = node;
@@ -148,7 +148,7 @@ static bool expand(struct building *b, uint32_t at, uint32_t first)
 
         first = b->next[node];
         if (several) {
-            put(b, group_of(b, node), SGC_MERGED_GROUP, node);
+            put(b, node);
             continue;
         }
         b->m->node[at].objects += node < b->v->g->objects;
@@ -158,7 +158,7 @@ static bool expand(struct building *b, uint32_t at, uint32_t first)
                 b->next[child] = first;
                 first = child;
             } else {
-                put(b, group_of(b, child), SGC_MERGED_GROUP, child);
+                put(b, child);
             }
         }
     }
@@ -166,30 +166,37 @@ static bool expand(struct building *b, uint32_t at, uint32_t first)
     return add_groups(b, at);
 }
 
-/* Roots, and what several of them lead to. */
+/* A child of the virtual root.  One that several roots lead to goes to the others of its first
+ * root, which stand behind that. */
+static uint32_t put_top(struct building *b, struct heap_of *of, uint32_t count, uint32_t child, uint32_t holder)
+{
+    uint32_t roots = b->v->roots.count;
+    bool root = holder < roots;
+
+    if (root || of[count - 1].is == SGC_MERGED_ROOT)
+        of[count++] = (struct heap_of){ .first = SGC_GRAPH_NONE, .number = root ? holder : holder - roots,
+                                        .is = root ? SGC_MERGED_ROOT : SGC_MERGED_SEVERAL };
+    sgc_assert(count != 0 && count <= 2 * roots);
+    b->next[child] = of[count - 1].first;
+    of[count - 1].first = child;
+    of[count - 1].objects += b->v->d.count[child];
+    of[count - 1].bytes += b->v->d.retained[child];
+    return count;
+}
+
 static bool expand_top(struct building *b)
 {
     const struct sgc_dominators *d = &b->v->d;
-    uint32_t top = sgc_dominators_top(d), several = b->v->groups.count, count = 0;
-    struct heap_of *of = malloc(((size_t)b->v->roots.count + 1) * sizeof *of);
+    uint32_t count = 0, holder = 0;
+    struct heap_of *of = malloc(((size_t)sgc_view_holders(b->v) + 1) * sizeof *of);
     bool made;
 
     if (of == NULL)
         return false;
-    for (uint32_t child = d->child[top]; child != SGC_GRAPH_NONE; child = d->sibling[child]) {
-        if (child < d->objects) {
-            put(b, several, SGC_MERGED_SEVERAL, child);
-        } else {
-            b->next[child] = SGC_GRAPH_NONE;
-            of[count++] = (struct heap_of){ .first = child, .number = child - d->objects, .is = SGC_MERGED_ROOT,
-                                            .objects = d->count[child], .bytes = d->retained[child] };
-        }
-        sgc_assert(count <= b->v->roots.count);
+    for (uint32_t child = d->child[sgc_dominators_top(d)]; child != SGC_GRAPH_NONE; child = d->sibling[child]) {
+        holder = sgc_view_holder(b->v, child, holder);
+        count = put_top(b, of, count, child, holder);
     }
-    if (b->used_count != 0)
-        of[count++] = b->scratch[several];
-    b->scratch[several].first = SGC_GRAPH_NONE;
-    b->used_count = 0;
     made = add_children(b, 0, of, count);
     free(of);
     return made;
@@ -231,5 +238,7 @@ const char *sgc_merged_name(const struct sgc_merged *m, uint32_t node)
         return m->v->roots.name[n->number];
     if (n->is == SGC_MERGED_GROUP)
         return m->v->groups.name[n->number];
-    return n->is == SGC_MERGED_ALL ? "all that is reachable" : n->is == SGC_MERGED_SEVERAL ? SGC_VIEW_SEVERAL : "the rest";
+    if (n->is == SGC_MERGED_SEVERAL)
+        return m->v->roots.with_others[n->number];
+    return n->is == SGC_MERGED_ALL ? "all that is reachable" : "the rest";
 }

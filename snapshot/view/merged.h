@@ -15,7 +15,7 @@
 enum sgc_merged_is {
     SGC_MERGED_ALL,                     /* all that is reachable: node 0 */
     SGC_MERGED_ROOT,
-    SGC_MERGED_SEVERAL,                 /* what several roots lead to */
+    SGC_MERGED_SEVERAL,                 /* what the root leads to, as the first of several */
     SGC_MERGED_GROUP,
     SGC_MERGED_REST,
 };

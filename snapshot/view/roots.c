@@ -151,7 +151,7 @@ static bool name_roots(struct making *m)
         sgc_assert(roots->first[i] < roots->first[i + 1]);
         if (!roots->named[i])
             roots->name[i] = range_name(&m->g->range[m->g->root[roots->word[roots->first[i]]].range]);
-        if (roots->name[i] == NULL)
+        if (roots->name[i] == NULL || asprintf(&roots->with_others[i], "%s, and others", roots->name[i]) < 0)
             return false;
     }
     return true;
@@ -168,11 +168,12 @@ static bool get_memory(struct making *m)
     roots->word = malloc(((size_t)m->g->roots + 1) * sizeof *roots->word);
     roots->first = calloc(capacity + 2, sizeof *roots->first);
     roots->name = calloc(capacity + 1, sizeof *roots->name);
+    roots->with_others = calloc(capacity + 1, sizeof *roots->with_others);
     roots->named = calloc(capacity + 1, sizeof *roots->named);
     if (m->named != NULL)
         memset(m->named, 0xff, (named + 1) * sizeof *m->named);
     return m->range != NULL && m->named != NULL && roots->of != NULL && roots->word != NULL && roots->first != NULL &&
-           roots->name != NULL && roots->named != NULL;
+           roots->name != NULL && roots->with_others != NULL && roots->named != NULL;
 }
 
 bool sgc_roots_make(struct sgc_roots *roots, const struct sgc_graph *g, const struct sgc_names *names)
@@ -194,9 +195,12 @@ bool sgc_roots_make(struct sgc_roots *roots, const struct sgc_graph *g, const st
 
 void sgc_roots_release(struct sgc_roots *roots)
 {
-    for (uint32_t i = 0; roots->name != NULL && i < roots->count; i++)
+    for (uint32_t i = 0; roots->name != NULL && roots->with_others != NULL && i < roots->count; i++) {
         free(roots->name[i]);
+        free(roots->with_others[i]);
+    }
     free(roots->name);
+    free(roots->with_others);
     free(roots->named);
     free(roots->of);
     free(roots->first);

@@ -87,19 +87,17 @@ struct sgc_group_sum *sgc_view_sums(const struct sgc_view *v)
 void sgc_view_held(const struct sgc_view *v, const uint64_t *wanted, const uint32_t *row, struct sgc_held_sum *sums)
 {
     const struct sgc_dominators *d = &v->d;
-    uint32_t objects = v->g->objects, roots = v->roots.count;
+    uint32_t objects = v->g->objects, holder = 0;
 
     for (uint32_t top = d->child[sgc_dominators_top(d)]; top != SGC_GRAPH_NONE; top = d->sibling[top]) {
-        uint32_t root = top < objects ? roots : top - objects;
-
-        sgc_assert(root <= roots);
+        holder = sgc_view_holder(v, top, holder);
         for (uint32_t at = top; at != SGC_GRAPH_NONE; at = sgc_dominators_next(d, at, top, true)) {
             struct sgc_held_sum *sum;
 
             if (at >= objects || (wanted != NULL && (wanted[at / 64] >> at % 64 & 1) == 0) ||
                 row[v->groups.of[at]] == SGC_NAMES_NONE)
                 continue;
-            sum = &sums[(size_t)row[v->groups.of[at]] * (roots + 1) + root];
+            sum = &sums[(size_t)row[v->groups.of[at]] * sgc_view_holders(v) + holder];
             sum->objects++;
             sum->bytes += sgc_graph_bytes(v->g, at);
         }

@@ -5,9 +5,6 @@
 
 #include "snapshot/view/dominators.h"
 
-/* The name of what keeps an object that no single root keeps. */
-#define SGC_VIEW_SEVERAL "several roots"
-
 struct sgc_view {
     const struct sgc_graph *g;
     struct sgc_groups groups;
@@ -33,20 +30,39 @@ struct sgc_group_sum {
 /* Of each group, by its number; the caller frees them.  NULL if there is no memory. */
 struct sgc_group_sum *sgc_view_sums(const struct sgc_view *v);
 
-/* Objects by the root that alone keeps them. */
+/*
+ * Objects by holders: the root that keeps them alone, or the number of roots more, if several lead
+ * there and it is the first.  The virtual root's children stand in an order by which this can be
+ * seen: the first root that leads to an object is the last one before it.
+ */
 struct sgc_held_sum {
     uint64_t objects, bytes;
 };
 
 /* Adds up the objects that `wanted` has a bit for (NULL: all that can be reached): those of group
- * i to sums[row[i] * (roots + 1) + root], unless row[i] is SGC_NAMES_NONE.  Those that several
- * roots keep go to the number of roots. */
+ * i to sums[row[i] * holders + holder], unless row[i] is SGC_NAMES_NONE. */
 void sgc_view_held(const struct sgc_view *v, const uint64_t *wanted, const uint32_t *row, struct sgc_held_sum *sums);
 
-static inline const char *sgc_view_root_name(const struct sgc_view *v, uint32_t root)
+static inline uint32_t sgc_view_holders(const struct sgc_view *v)
 {
-    sgc_assert(root <= v->roots.count);
-    return root == v->roots.count ? SGC_VIEW_SEVERAL : v->roots.name[root];
+    return 2 * v->roots.count;
+}
+
+static inline const char *sgc_view_holder_name(const struct sgc_view *v, uint32_t holder)
+{
+    sgc_assert(holder < sgc_view_holders(v));
+    return holder < v->roots.count ? v->roots.name[holder] : v->roots.with_others[holder - v->roots.count];
+}
+
+/* The holder of a child of the virtual root, if that of the child before is `before`. */
+static inline uint32_t sgc_view_holder(const struct sgc_view *v, uint32_t child, uint32_t before)
+{
+    uint32_t roots = v->roots.count;
+
+    sgc_assert(child < v->d.nodes - 1 && before < sgc_view_holders(v));
+    if (child >= v->g->objects)
+        return child - v->g->objects;
+    return before < roots ? roots + before : before;
 }
 
 /* Bytes of the objects of a node: none of a root. */
