@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subject_leak: a program that forgets to remove cells from a list in static data, beside a table and garbage that do not grow, for
- * tests/check/check_views.  It collects twice.
+ * subject_leak: a program that forgets to remove cells from a list in static data, and has a table and garbage, which do
+ * not grow, for tests/check/check_views.  It collects twice.
  */
 #include <gc.h>
 

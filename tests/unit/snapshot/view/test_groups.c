@@ -152,7 +152,8 @@ static void test_merged(const struct sgc_graph *g)
     tap_ok(sgc_view_make(&v, g, NULL) && sgc_merged_make(&m, &v, 0, 10) && m.count == 6 && adds_up(&m), "a tree by groups");
     tap_ok(node_is(&m, 0, 0, "all that is reachable", 0, 672) &&
            node_is(&m, 1, 0, "static data, 16 bytes at 0x1000", 0, 416) &&
-           node_is(&m, 4, 0, "static data, 16 bytes at 0x1000, and others", 0, 256), "has roots, the largest first, and what several lead to");
+           node_is(&m, 4, 0, "static data, 16 bytes at 0x1000, and others", 0, 256),
+           "has roots, the largest first, and what several lead to");
     tap_ok(node_is(&m, 2, 1, "32 bytes, conservative", 5, 416) && node_is(&m, 3, 2, "64 bytes, conservative", 4, 256),
            "a list is one node, and its items another");
     tap_ok(node_is(&m, 5, 4, "256 bytes, conservative", 1, 256), "below several roots are groups");
