@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "platform/text_line.h"
+#include "snapshot/names.h"
 #include "snapshot/tools/command_line.h"
 #include "snapshot/tools/views_print.h"
 #include "snapshot/view/compare.h"
@@ -47,12 +48,32 @@ struct loaded {
     struct sgc_view v;
 };
 
+/* The view copies the names. */
+static bool make_view(struct loaded *l)
+{
+    struct sgc_namer *namer = sgc_namer_open(&l->g);
+    struct sgc_names names = {
+        .context = namer, .group_of = sgc_namer_group_of, .group_name = sgc_namer_group_name,
+        .root_of = sgc_namer_root_of, .root_name = sgc_namer_root_name,
+    };
+    bool made;
+
+    if (namer == NULL)
+        return false;
+    names.groups = sgc_namer_groups(namer);
+    names.roots = sgc_namer_roots(namer);
+    sgc_namer_print_problems(namer);
+    made = sgc_view_make(&l->v, &l->g, &names);
+    sgc_namer_close(namer);
+    return made;
+}
+
 static void load(struct loaded *l, const char *path)
 {
-    if (!sgc_graph_load(&l->g, path, 0))
+    if (!sgc_graph_load(&l->g, path, SGC_GRAPH_TYPES))
         exit(SGC_TOOL_FAILED);
     sgc_assert(l->g.object != NULL);
-    if (!sgc_view_make(&l->v, &l->g, NULL))
+    if (!make_view(l))
         no_memory();
 }
 
