@@ -74,6 +74,8 @@ gc_sources = \
 	gc/events/histogram.h \
 	gc/events/json_log.c \
 	gc/events/json_log.h \
+	gc/events/log_file.c \
+	gc/events/log_file.h \
 	gc/events/phases.def \
 	gc/events/stats.c \
 	gc/events/stats.h \

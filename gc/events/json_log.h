@@ -10,6 +10,7 @@
 #define SGC_GC_EVENTS_JSON_LOG_H
 
 #include "gc/events/events.h"
+#include "gc/events/log_file.h"
 #include "platform/text_line.h"
 
 #define SGC_LOG_VERSION 1           /* of the format; see doc/log-format.md */
@@ -29,13 +30,6 @@ void sgc_log_text(const struct sgc_line *line);
 
 /* The JSON object of a record, without the newline. */
 void sgc_log_json(const struct sgc_cycle_record *record, long pid, struct sgc_line *line);
-
-/* "permission denied" ... of an errno. */
-const char *sgc_error_text(int number);
-
-/* Writes `name` with each %p replaced by pid, and each %n by *cycle, unless that is NULL; false if
- * it does not fit.  Also for heap snapshots. */
-bool sgc_log_file_name(const char *name, long pid, const uint64_t *cycle, char *buffer, size_t size);
 
 /* Closes both files and stops listening.  For tests. */
 void sgc_log_stop(void);
