@@ -80,6 +80,10 @@ gc_sources = \
 	gc/events/stats.c \
 	gc/events/stats.h \
 	gc/events/stats_print.c \
+	gc/events/trace.c \
+	gc/events/trace.h \
+	gc/events/trace_buffer.c \
+	gc/events/trace_buffer.h \
 	gc/finalize/address_tree.c \
 	gc/finalize/address_tree.h \
 	gc/finalize/disclaim.c \

@@ -83,6 +83,12 @@ struct sgc_mark_mode {
                                  * may have been freed */
 };
 
+/* When a marker came into a mark, and how much it had done before. */
+struct sgc_stay {
+    uint64_t began_ns;          /* 0: nobody asks */
+    size_t objects, bytes, steals;
+};
+
 struct sgc_mark_config {
     bool interior_pointers;     /* in heap words and static data; on stacks they always count */
     bool end_word;              /* a root word just past an object keeps it, too */
@@ -137,6 +143,7 @@ struct sgc_marker {
     uint32_t breaks;            /* of marker 0 in this mark */
     bool inside;                /* a helper or an assistant takes part now */
     uint64_t until_ns;          /* an assistant's time; 0: it stays to the end */
+    struct sgc_stay stay;       /* its present one: mark/team/team_state.h */
     bool dealt;                 /* it has got its part of the roots, and is busy from the start */
     size_t steals, stolen;      /* thefts, pieces stolen */
     size_t steals_far;          /* of the thefts, those from a marker on another memory node */

@@ -69,8 +69,8 @@ static void refuse_key(const struct setting *setting, const struct sgc_option_ro
 {
     char quoted[64];
 
-    sgc_format(option->wrong, sizeof option->wrong, "there is no key \"%s\", only",
-               sgc_quote(setting->key, setting->key_length, quoted, sizeof quoted));
+    sgc_format(option->wrong, sizeof option->wrong, "there is no key \"%s\", %s",
+               sgc_quote(setting->key, setting->key_length, quoted, sizeof quoted), count > 0 ? "only" : "as there are none");
     for (int i = 0; i < count; i++) {
         size_t used = strlen(option->wrong);
         sgc_format(option->wrong + used, sizeof option->wrong - used, "%s %s", i > 0 ? "," : "", keys[i].name);

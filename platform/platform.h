@@ -200,6 +200,10 @@ bool sgc_barrier_all_threads(void);
 typedef int32_t sgc_tid_t;
 
 sgc_tid_t sgc_thread_id(void);                                  /* kernel thread id.  [any] */
+/* The calling thread's name, as the system has it; ends with a zero byte.  [any] */
+enum { SGC_THREAD_NAME = 16 };
+void sgc_thread_name(char name[SGC_THREAD_NAME]);
+
 sgc_tid_t sgc_process_id(void);                                 /* ask again after a fork.  [any] */
 
 /* Sends to a thread of this process.  0, or why not: ESRCH, there is none of that number; EAGAIN,

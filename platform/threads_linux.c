@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "platform/file_linux.h"
 #include "platform/platform.h"
@@ -26,6 +27,12 @@ static SGC_STATE sgc_thread_creator_t create_thread = pthread_create;
 sgc_tid_t sgc_thread_id(void)
 {
     return (sgc_tid_t)sgc_syscall(SYS_gettid, 0, 0, 0, 0);
+}
+
+void sgc_thread_name(char name[SGC_THREAD_NAME])
+{
+    if (sgc_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0) != 0)
+        name[0] = '\0';
 }
 
 sgc_tid_t sgc_process_id(void)

@@ -7,6 +7,7 @@
 #include "alloc/pages/marks.h"
 #include "gc/collect/cycle.h"
 #include "gc/events/events.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/config/options.h"
 #include "gc/pacing/heap_size.h"
 #include "gc/threads/binding.h"
@@ -56,13 +57,16 @@ static uint64_t decay_age(void)
 static uint64_t give_back(uint64_t age, struct sgc_mutator *self)
 {
     size_t before = sgc_aw_load(&sgc_pool.returned);
+    uint64_t began = sgc_trace_begin();
     uint64_t due = sgc_pool_decay(sgc_clock_ns(), age, ARENAS_AT_ONCE, sgc_section_of(self));
     size_t returned = sgc_aw_load(&sgc_pool.returned) - before;
 
     sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->guards > 0);
-    if (returned != 0)
+    if (returned != 0) {
+        sgc_trace_end(SGC_TRACE_GAVE_BACK, began, returned);
         SGC_EVENT(heap_returned, returned);
-    else if (due <= sgc_clock_ns())
+    }
+    if (returned == 0 && due <= sgc_clock_ns())
         return sgc_clock_ns() + RETRY_NS;       /* locked memory: due, but not to be had back */
     return due;
 }
@@ -105,11 +109,16 @@ static void sleep_until(uint64_t due, uint32_t seen, bool lingers, struct sgc_mu
 /* Sweeps and clears everything, and gives back what is due.  Returns when more will be. */
 static uint64_t work(struct sgc_mutator *self)
 {
+    uint64_t began = sgc_trace_begin();
+    bool any = false;
+
     sgc_assert(self->service && sgc_section_of(self)->held == 0);
     while (sgc_clear_some(ARENAS_AT_ONCE))
-        continue;
+        any = true;
     while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(self)))
-        continue;
+        any = true;
+    if (any)
+        sgc_trace_end(SGC_TRACE_SWEPT, began, 0);
     return give_back(decay_age(), self);
 }
 
@@ -241,6 +250,7 @@ static void body(void *argument)
         return;
     }
     sgc_assert(sgc_mutator_mine(self) && self->service);
+    sgc_trace_name();
     sgc_guard_enter(sgc_section_of(self));      /* so none of its locks has to block signals */
     serve(self);
     sgc_guard_leave(sgc_section_of(self));
@@ -311,10 +321,12 @@ static bool sweep_some(struct sgc_mutator *self)
 void sgc_service_do_all(struct sgc_mutator *self)
 {
     size_t rounds = sgc_pool_used_bytes() / SGC_PAGE + 1;
+    uint64_t began = sgc_trace_begin();
 
     sgc_assert(sgc_mutator_mine(self) && !self->service);
     while (sweep_some(self))
         continue;
+    sgc_trace_end(SGC_TRACE_SWEPT, began, 0);
     rounds += sgc_pool_used_bytes() / SGC_PAGE;
     for (; rounds > 0 && sgc_pool_used_bytes() != 0; rounds--) {
         sgc_guard_enter(sgc_section_of(self));

@@ -13,6 +13,7 @@
 #include "gc/collect/torture.h"
 #include "gc/config/options.h"
 #include "gc/config/public_vars.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/help_rules.h"
@@ -199,8 +200,10 @@ bool sgc_assist_for(struct sgc_mutator *self, uint64_t ns)
     struct assist a = { { sgc_clock_ns(), ns }, false };
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
-    if (sgc_concurrent_marks())
+    if (sgc_concurrent_marks()) {
         sgc_world_sleep(self, mark_for_a_while, &a);
+        sgc_trace_span(SGC_TRACE_ASSISTED, a.wait.began, sgc_trace_begin(), 0);
+    }
     return a.worked;
 }
 
@@ -249,13 +252,16 @@ static void help_a_little(void *arg)
         sgc_wait(&sgc_cycle.state, now, (int64_t)sgc_help_rest_ns(p->assist.wait.max_ns, p->rests));
 }
 
-static void help_once(struct sgc_mutator *self, const struct sgc_help *part, struct sgc_helped *helped)
+static void help_once(struct sgc_mutator *self, const struct sgc_help *part, enum sgc_wait which, struct sgc_helped *helped)
 {
     uint64_t piece_ns = sgc_help_piece_ns(part->ns - helped->done_ns);
     struct piece p = { { { sgc_clock_ns(), piece_ns }, false }, part->rests };
+    uint64_t now;
 
     sgc_world_sleep(self, help_a_little, &p);
-    sgc_helped_add(helped, sgc_clock_ns() - p.assist.wait.began, p.assist.worked ? piece_ns : 0, part->rests);
+    now = sgc_clock_ns();
+    sgc_trace_span(which == SGC_STALL ? SGC_TRACE_STALLED : SGC_TRACE_ASSISTED, p.assist.wait.began, now, 0);
+    sgc_helped_add(helped, now - p.assist.wait.began, p.assist.worked ? piece_ns : 0, part->rests);
 }
 
 /* A thread that allocates faster than the cycle gets on does what its bytes are worth, unless the
@@ -272,7 +278,7 @@ static void help(struct sgc_mutator *self, enum sgc_due due, uintptr_t from)
         return;
     self->owed = 0;
     while (helped.done_ns < part.ns && (due == SGC_DUE_ASSIST || due == SGC_DUE_LATE) && sgc_concurrent_busy()) {
-        help_once(self, &part, &helped);
+        help_once(self, &part, which, &helped);
         if (sgc_turn_offered())
             sgc_turn_take(self, from);
         due = sgc_pacing_poll_again(self);
@@ -294,14 +300,16 @@ static bool help_late(struct sgc_mutator *self, uintptr_t from)
  * take.  If a stop is offered it makes that, since the lead waits for a thread to do so. */
 static void stall(struct sgc_mutator *self, uintptr_t from)
 {
-    uint64_t max_ns = sgc_pause_target_ns(), waited_ns = 0;
+    uint64_t max_ns = sgc_pause_target_ns(), waited_ns = 0, now;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
     do {
         struct wait w = { sgc_clock_ns(), max_ns - waited_ns };
 
         sgc_world_sleep(self, wait_over, &w);
-        waited_ns += sgc_clock_ns() - w.began;
+        now = sgc_clock_ns();
+        sgc_trace_span(SGC_TRACE_STALLED, w.began, now, 0);
+        waited_ns += now - w.began;
         if (sgc_turn_offered())
             sgc_turn_take(self, from);
     } while (waited_ns < max_ns && sgc_concurrent_busy());

@@ -7,6 +7,7 @@
 #include "gc/collect/helpers.h"
 
 #include "gc/config/options.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
 
@@ -32,6 +33,7 @@ static void help(void *argument)
 
     sgc_assert(number > 0 && number < team->made);
     helper->error = bound.error;
+    sgc_trace_name();
     sgc_a32_store_rel(&helper->taken, made ? HELPER_SERVES : HELPER_GOES);
     sgc_wake(&helper->taken, 1);
     if (made)
@@ -119,6 +121,25 @@ void sgc_helpers_start(struct sgc_team *team, uint32_t want)
             team->config.stay_out = 0;
             return;
         }
+}
+
+/* ---- the timeline ---- */
+
+static void trace_stay(const struct sgc_marker *m)
+{
+    const struct sgc_stay *stay = &m->stay;
+    struct sgc_trace_entry entry = {
+        .what = SGC_TRACE_MARKED, .tid = sgc_thread_id(), .from_ns = stay->began_ns, .to_ns = sgc_clock_ns(),
+        .arg = { m->objects - stay->objects, m->bytes - stay->bytes, m->steals - stay->steals },
+    };
+
+    sgc_trace_put(&entry);
+}
+
+void sgc_helpers_trace(struct sgc_team *team)
+{
+    sgc_assert(team->made == 1);
+    team->stayed = trace_stay;
 }
 
 /* ---- start ---- */

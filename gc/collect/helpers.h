@@ -15,4 +15,7 @@ bool sgc_helpers_init(struct sgc_team *team);
  * nobody marks. */
 void sgc_helpers_start(struct sgc_team *team, uint32_t want);
 
+/* From now on what each marker does is put into the timeline.  Once, at start. */
+void sgc_helpers_trace(struct sgc_team *team);
+
 #endif

@@ -13,6 +13,7 @@
 #include "gc/collect/torture.h"
 #include "gc/collect/write_watch.h"
 #include "gc/config/options.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/pacing/concurrent_pace.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/pacing.h"
@@ -103,11 +104,16 @@ static bool go_inside(void)
     }
 }
 
-/* While the lead is inside nobody ends the cycle; if it is over, the record is another's. */
-static void come_out(void)
+/* While the lead is inside nobody ends the cycle; if it is over, the record is another's.  `what`:
+ * what it did there. */
+static void come_out(enum sgc_trace_what what)
 {
-    if (sgc_concurrent_marks())
-        sgc_cycle.record.concurrent.marking_ns += sgc_clock_ns() - owner.marking_since;
+    if (sgc_concurrent_marks()) {
+        uint64_t now = sgc_clock_ns();
+
+        sgc_cycle.record.concurrent.marking_ns += now - owner.marking_since;
+        sgc_trace_span(what, owner.marking_since, now, 0);
+    }
     sgc_a32_store_sc(&owner.inside, 0);
     sgc_wake(&owner.inside, 1);
 }
@@ -309,10 +315,12 @@ enum step_number { SWEEP, ARM, FIRST_STOP, MARK, ROUND, ATTEMPT, WAIT, OVER };
 static void sweep(void *led)
 {
     struct led *l = led;
+    uint64_t began = sgc_trace_begin();
 
     while (sgc_sweep_ahead(PAGES_AT_ONCE, sgc_section_of(l->self)))
         continue;
     sgc_clear_finish();
+    sgc_trace_end(SGC_TRACE_SWEPT, began, 0);
 }
 
 static enum step_number after_sweep(struct led *l)
@@ -374,10 +382,10 @@ static void mark(void *led)
     l->marked = false;
     while (!l->marked && go_inside()) {
         l->marked = sgc_team_go_on(&sgc_cycle.team, must_yield, NULL);
-        come_out();
+        come_out(SGC_TRACE_CONCURRENT);
     }
     if (!l->marked)
-        come_out();
+        come_out(SGC_TRACE_CONCURRENT);
 }
 
 /* If not all is marked, the cycle is over: another thread has finished it or given it up. */
@@ -402,7 +410,7 @@ static void rescan_written(void *led)
         sgc_watch_rescan(l->self, sgc_cycle.first, true, must_yield, &l->pages);
         sgc_cycle.record.concurrent.rounds++;
     }
-    come_out();
+    come_out(SGC_TRACE_ROUND);
 }
 
 static enum step_number after_round(struct led *l)

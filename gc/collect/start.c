@@ -23,6 +23,7 @@
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/events/stats.h"
+#include "gc/events/trace.h"
 #include "gc/collect/torture.h"
 #include "gc/threads/world.h"
 #include "mark/marker.h"
@@ -132,6 +133,8 @@ static bool start_all(void)
     sgc_client_hooks.start_listening();
     sgc_log_start();
     sgc_stats_print_start();
+    if (sgc_trace_start())
+        sgc_helpers_trace(&sgc_cycle.team);
     sgc_client_hooks.start_snapshots();
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "

@@ -5,6 +5,8 @@
  */
 #include "gc/events/events.h"
 
+#include "gc/events/trace_buffer.h"
+
 struct sgc_listeners sgc_listeners SGC_STATE;
 
 SGC_STATE static sgc_aw_t finished;
@@ -113,6 +115,8 @@ void sgc_cycle_phase_at(struct sgc_cycle_record *record, enum sgc_phase phase, u
     sgc_assert(record->times.stop_begin_ns != 0);         /* the pause has begun */
     sgc_assert(record->times.resumed_ns == 0);            /* and is not over */
     record->times.phase_ns[phase] += now - record->times.last_ns;
+    if (sgc_trace_wanted() && record->cycle != 0)
+        sgc_trace_part(phase, phase == SGC_PHASE_STOP, record->times.last_ns, now);
     record->times.last_ns = now;
     if (phase == SGC_PHASE_STOP)
         record->times.stopped_ns = now;

@@ -92,7 +92,7 @@ static void report(const struct sgc_log_file *file, const char *what, int error,
              sgc_quote(file->name, strlen(file->name), quoted, sizeof quoted), what, sgc_error_text(error), error, advice);
 }
 
-/* What an earlier run has written goes, unless the process that writes it is there still.  0, or an
+/* The contents of an earlier run go, unless the process that writes them is there still.  0, or an
  * error number. */
 static int begin_anew(int fd)
 {

@@ -3,10 +3,10 @@
  * Files of lines that the collector writes while the program runs: its logs, and the timeline.
  *
  * Lines are appended, on a descriptor that the program knows nothing of.  Opened by raw system
- * calls, far above the descriptors programs use; before each write it is checked that the descriptor
- * is still the file's (programs that become daemons close all they find and open others).  A struct
- * sgc_log_file is used by one thread at a time: the initialising one, then the collecting one under
- * the lock of the collection.
+ * calls, far above the descriptors programs use; before each write it is checked that the
+ * descriptor is still the file's (programs that become daemons close all they find and open
+ * others).  A struct sgc_log_file is used by one thread at a time: the initialising one, then the
+ * collecting one under the lock of the collection.
  */
 #ifndef SGC_GC_EVENTS_LOG_FILE_H
 #define SGC_GC_EVENTS_LOG_FILE_H

@@ -27,6 +27,7 @@
 #include "gc/finalize/queue.h"
 
 #include "gc/config/public_vars.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/finalize/register.h"
 #include "gc/threads/gc_lock.h"
 #include "platform/faults.h"
@@ -212,6 +213,7 @@ int sgc_finalizers_run(struct sgc_mutator *self)
 {
     uintptr_t outer = sgc_finalizer_running(self, sgc_stack_pointer()) ? self->finalizing : 0;
     struct sgc_record r = { .fn = NULL };
+    uint64_t began = sgc_trace_begin();
     int count = 0;
 
     sgc_assert(sgc_mutator_mine(self) && !sgc_gc_lock_held());
@@ -225,6 +227,8 @@ int sgc_finalizers_run(struct sgc_mutator *self)
         self->finalizing = outer;
         count++;
     }
+    if (count != 0)
+        sgc_trace_end(SGC_TRACE_FINALIZED, began, (uint64_t)count);
     return count;
 }
 

@@ -13,8 +13,11 @@
 #include "gc/collect/start_state.h"
 #include "gc/inspect/inspect.h"
 #include "gc/events/stats.h"
+#include "gc/events/trace.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/config/options.h"
 #include "gc/threads/gc_lock.h"
+#include "platform/registers.h"
 
 enum { FINDINGS = 100 };                   /* reported one by one per cycle; more are counted */
 
@@ -134,13 +137,26 @@ static void collect_for_leaks(void)
         sgc_collect(self, SGC_REASON_EXPLICIT, NULL);
 }
 
-/* When the program ends: the last leaks, the summary of GC_PRINT_STATS. */
+/* Not while the thread itself collects, or stops the world: the file opens without its end, too. */
+static void end_timeline(void)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+
+    if (!sgc_trace_wanted() || sgc_gc_lock_recover(self, sgc_stack_pointer()))
+        return;
+    sgc_gc_lock_acquire(self);
+    sgc_trace_stop();
+    sgc_gc_lock_release();
+}
+
+/* When the program ends: the last leaks, the timeline's end, the summary of GC_PRINT_STATS. */
 __attribute__((destructor))
 static void at_exit(void)
 {
     if (!sgc_init_done())
         return;
     collect_for_leaks();
+    end_timeline();
     sgc_stats_at_exit();
     if (sgc_options.numa_report)
         SGC_print_placement();

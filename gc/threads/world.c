@@ -23,6 +23,7 @@
 #include "alloc/small/remote_free.h"
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
+#include "gc/events/trace_buffer.h"
 #include "gc/threads/world_internal.h"
 #include "platform/section/brief.h"
 
@@ -63,10 +64,13 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
  * `extra`: 1 for a thread that the stopper has not counted among the busy ones. */
 static void sleep_through(uint32_t gen, uint32_t extra)
 {
+    uint64_t began = sgc_trace_begin();
+
     sgc_assert(gen & 1);
     if (!sgc_spin_wait(&sgc_world.gen, gen, extra))
         while (sgc_a32_load_acq(&sgc_world.gen) == gen)
             sgc_wait(&sgc_world.gen, gen, -1);
+    sgc_trace_end(SGC_TRACE_STOPPED, began, 0);
 }
 
 static void forget_altstack_unless_on(struct sgc_mutator *m, uintptr_t sp)

@@ -232,9 +232,13 @@ static void call_with_roots(struct sgc_team *team)
 
 static bool run(struct sgc_team *team, int (*stop)(void))
 {
-    sgc_assert(sgc_team_has(team, sgc_team_first(team)));
+    struct sgc_marker *first = sgc_team_first(team);
+
+    sgc_assert(sgc_team_has(team, first));
     team->stop = stop;
-    sgc_team_work(team, sgc_team_first(team));
+    sgc_stay_begin(team, first);
+    sgc_team_work(team, first);
+    sgc_stay_end(team, first);
     if (team->called)
         sgc_team_close(team);
     return !sgc_termination_abandoned(&team->termination) && (stop == NULL || !stop());

@@ -104,8 +104,10 @@ static bool assist(struct sgc_team *team, uint64_t until_ns)
     spare->marker->inside = true;
     sgc_a32_store(&spare->marker->node, (uint32_t)sgc_node_here());
     spare->marker->until_ns = until_ns != 0 ? until_ns : 1;
+    sgc_stay_begin(team, spare->marker);
     worked = has_work || sgc_team_try_work(team, spare->marker);
     has_work = worked && mark_until(team, spare->marker, until_ns);
+    sgc_stay_end(team, spare->marker);
     sgc_aw_add_relaxed(&team->assisted, spare->marker->bytes - before);
     release_one(team, spare, has_work);
     return worked;

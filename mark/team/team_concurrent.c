@@ -131,7 +131,9 @@ static bool go_on_with_others(struct sgc_team *team)
     team->several = true;
     team->markers = concurrent_helpers(team) != 0 ? team->made : 1;
     sgc_team_begin_round(team);
+    sgc_stay_begin(team, team->marker[0]);
     sgc_team_work(team, team->marker[0]);
+    sgc_stay_end(team, team->marker[0]);
     if (team->called)
         shut(team);
     team->markers = 1;
@@ -143,13 +145,17 @@ static bool go_on_with_others(struct sgc_team *team)
 bool sgc_team_go_on(struct sgc_team *team, bool (*stop)(void *arg), void *arg)
 {
     struct sgc_marker *first = team->marker[0];
+    bool done;
 
     sgc_assert(is_concurrent(team) && !team->several);
     team->interruption = (struct sgc_interruption){ stop, arg };
     if (first->mode.program == SGC_MARK_CONCURRENT && team->config.balance &&
         (concurrent_helpers(team) != 0 || team->spares != 0))
         return go_on_with_others(team);
-    return sgc_mark_drain(first);
+    sgc_stay_begin(team, first);
+    done = sgc_mark_drain(first);
+    sgc_stay_end(team, first);
+    return done;
 }
 
 size_t sgc_team_marked(const struct sgc_team *team)

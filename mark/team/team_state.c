@@ -32,6 +32,7 @@ bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m)
         if (sgc_a32_cas(&team->state, state, state + 1)) {
             m->inside = true;
             sgc_a32_store(&m->node, (uint32_t)sgc_node_here());
+            sgc_stay_begin(team, m);
             return true;
         }
         state = sgc_a32_load_acq(&team->state);

@@ -97,6 +97,9 @@ struct sgc_team {
     bool called;                        /* helpers were told of this mark */
     bool rescanning;
     bool several;                       /* it goes on just now, and others than marker 0 may come */
+    void (*stayed)(const struct sgc_marker *m);     /* after a marker's stay in a mark, on its
+                                                     * thread; NULL: nobody asks.  Set once, while
+                                                     * there is one marker */
     struct sgc_spare spare[SGC_TEAM_SPARES];
     uint32_t spares;                    /* that there are: mark/team/team_assist.c */
     uint32_t slots;                     /* of the termination: a number for each marker there may
@@ -145,6 +148,22 @@ static inline bool sgc_team_has(const struct sgc_team *team, const struct sgc_ma
     return team->several && m->index < team->slots && team->spare[team->slots - 1 - m->index].marker == m;
 }
 
+/* ---- how long markers stay ---- */
+
+/* A marker begins to mark; and it ends. */
+static inline void sgc_stay_begin(const struct sgc_team *team, struct sgc_marker *m)
+{
+    if (team->stayed != NULL)
+        m->stay = (struct sgc_stay){ sgc_clock_ns(), m->objects, m->bytes, m->steals };
+}
+
+static inline void sgc_stay_end(const struct sgc_team *team, struct sgc_marker *m)
+{
+    if (team->stayed != NULL && m->stay.began_ns != 0 && m->objects != m->stay.objects)
+        team->stayed(m);
+    m->stay.began_ns = 0;
+}
+
 /* ---- coming in and going out: helpers ---- */
 
 /* False: the team is closed. */
@@ -153,6 +172,7 @@ bool sgc_team_enter(struct sgc_team *team, struct sgc_marker *m);
 static inline void sgc_team_leave(struct sgc_team *team, struct sgc_marker *m)
 {
     sgc_assert(m->team == team && m->index != 0 && m->inside);
+    sgc_stay_end(team, m);
     m->inside = false;
     sgc_a32_add(&team->state, (uint32_t)-1);
 }
