@@ -81,6 +81,7 @@ documents = \
 	doc/studies/endo.md \
 	doc/studies/perfmodel.md \
 	doc/threads-and-signals.md \
+	doc/tracing.md \
 	doc/troubleshooting.md
 
 # They are installed as they lie here, so that the links from one to the other are good.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics, libzstd and libdw in
-# tools.
+# The libraries SGC can use: hwloc for the machine's topology, libatomic_ops for atomics, libzstd and libdw in tools; and the header for
+# probes.
 
 # SGC_HWLOC: --with-hwloc=yes|no|auto.
 AC_DEFUN([SGC_HWLOC], [
@@ -67,4 +67,18 @@ AC_DEFUN([SGC_ZSTD], [
   ])
   AC_SUBST([SGC_ZSTD_LIBS])
   AM_CONDITIONAL([SGC_ZSTD], [test "$sgc_have_zstd" = yes])
+])
+
+# SGC_USDT: --enable-usdt=yes|no|auto.  A header makes the probes; nothing is linked.
+AC_DEFUN([SGC_USDT], [
+  AC_ARG_ENABLE([usdt],
+    [AS_HELP_STRING([--disable-usdt], [leave out probes for gdb, perf and bpftrace (default: they are there if <sys/sdt.h> is)])],
+    [], [enable_usdt=auto])
+  sgc_probes_text=no
+  AS_IF([test "$enable_usdt" != no], [
+    AC_CHECK_HEADER([sys/sdt.h], [sgc_probes_text=yes])
+    AS_IF([test "$enable_usdt" = yes && test "$sgc_probes_text" = no],
+      [AC_MSG_ERROR([--enable-usdt: sys/sdt.h not found; install it (Debian: systemtap-sdt-dev) or configure --disable-usdt])])
+  ])
+  AS_IF([test "$sgc_probes_text" = yes], [SGC_CPPFLAGS="$SGC_CPPFLAGS -DSGC_USE_USDT"])
 ])

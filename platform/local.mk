@@ -12,6 +12,7 @@ platform_base_sources = \
 	platform/find_pointers_any.c \
 	platform/out_file.h \
 	platform/platform.h \
+	platform/probe.h \
 	platform/registers.h \
 	platform/report.c \
 	platform/report.h \

@@ -13,6 +13,7 @@
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/world.h"
+#include "platform/probe.h"
 
 struct service {
     sgc_a32_t started;          /* enum started */
@@ -64,6 +65,7 @@ static uint64_t give_back(uint64_t age, struct sgc_mutator *self)
     sgc_assert(sgc_mutator_mine(self) && sgc_section_of(self)->guards > 0);
     if (returned != 0) {
         sgc_trace_end(SGC_TRACE_GAVE_BACK, began, returned);
+        SGC_PROBE(heap__returned, returned);
         SGC_EVENT(heap_returned, returned);
     }
     if (returned == 0 && due <= sgc_clock_ns())

@@ -6,6 +6,7 @@
 #include "gc/events/events.h"
 
 #include "gc/events/trace_buffer.h"
+#include "platform/probe.h"
 
 struct sgc_listeners sgc_listeners SGC_STATE;
 
@@ -82,9 +83,23 @@ const struct sgc_listener *sgc_listener_next(uint32_t *walk)
     return (const struct sgc_listener *)sgc_aw_load_acq(&sgc_listeners.slot[i]);
 }
 
+/* The others are in sgc_cycle_phase_at. */
+static void probe(const struct sgc_cycle_record *record, enum sgc_cycle_event event)
+{
+    if (event == SGC_ON_CYCLE_START)
+        SGC_PROBE(cycle__begin, record->cycle, record->reason);
+    else if (event == SGC_ON_STOP_REQUESTED)
+        SGC_PROBE(stop__begin, record->cycle);
+    else if (event == SGC_ON_RESUMED && record->concurrent.another_stop && record->concurrent.earlier_stops == 0)
+        SGC_PROBE(concurrent__begin, record->cycle);
+    else if (event == SGC_ON_CYCLE_END)
+        SGC_PROBE(cycle__end, record->cycle, sgc_cycle_pause_ns(record), record->heap.live_bytes_after, record->heap.bytes);
+}
+
 void sgc_cycle_event(const struct sgc_cycle_record *record, enum sgc_cycle_event event)
 {
     sgc_assert(sgc_cycle_ok(record));
+    probe(record, event);
     switch (event) {
     case SGC_ON_CYCLE_START: SGC_EVENT(cycle_start, record); break;
     case SGC_ON_STOP_REQUESTED: SGC_EVENT(stop_requested, record); break;
@@ -114,17 +129,21 @@ void sgc_cycle_phase_at(struct sgc_cycle_record *record, enum sgc_phase phase, u
     sgc_assert(record->times.last_ns <= now);             /* the clock does not go back */
     sgc_assert(record->times.stop_begin_ns != 0);         /* the pause has begun */
     sgc_assert(record->times.resumed_ns == 0);            /* and is not over */
+    SGC_PROBE(phase__end, phase, now - record->times.last_ns);
     record->times.phase_ns[phase] += now - record->times.last_ns;
     if (sgc_trace_wanted() && record->cycle != 0)
         sgc_trace_part(phase, phase == SGC_PHASE_STOP, record->times.last_ns, now);
     record->times.last_ns = now;
-    if (phase == SGC_PHASE_STOP)
+    if (phase == SGC_PHASE_STOP) {
         record->times.stopped_ns = now;
+        SGC_PROBE(stopped, record->threads.stopped);
+    }
     if (phase != SGC_PHASE_RESUME)
         return;
     record->times.resumed_ns = now;
     if (sgc_cycle_pause_ns(record) > record->concurrent.longest_stop_ns)
         record->concurrent.longest_stop_ns = sgc_cycle_pause_ns(record);
+    SGC_PROBE(resumed, sgc_cycle_pause_ns(record));
 }
 
 void sgc_cycle_phase(struct sgc_cycle_record *record, enum sgc_phase phase)

@@ -6,6 +6,7 @@
 #include "gc/pacing/help_rules.h"
 #include "gc/pacing/pacing_rules.h"
 #include "gc/pacing/pause_rules.h"
+#include "platform/probe.h"
 #include "platform/report.h"
 
 struct waits {
@@ -151,6 +152,10 @@ void sgc_concurrent_pace_waited(enum sgc_wait which, uint64_t ns, uint64_t worth
     struct waits *w = &concurrent_pace.waits[which];
 
     sgc_assert((unsigned)which < SGC_WAITS);
+    if (which == SGC_ASSIST)
+        SGC_PROBE(assist, ns);
+    else
+        SGC_PROBE(stall, ns);
     sgc_aw_add_relaxed(&w->times, 1);
     sgc_aw_add_relaxed(&w->ns, ns);
     sgc_aw_add_relaxed(&w->worth_ns, worth_ns);

@@ -10,6 +10,7 @@
 #include "gc/pacing/pacing_rules.h"
 #include "gc/threads/gc_lock.h"
 #include "platform/platform.h"
+#include "platform/probe.h"
 #include "platform/registers.h"
 
 /* ---- figures ---- */
@@ -247,7 +248,9 @@ void sgc_heap_watch(struct sgc_mutator *self)
     if (!differ_by_arena(size, known) || !sgc_aw_cas(&reported_size, known, size))
         return;
     note_size(size);
-    if (size > known)
+    if (size > known) {
+        SGC_PROBE(heap__grown, size - known);
         SGC_EVENT(heap_grown, size - known);
+    }
     call_hook(self, size);
 }

@@ -13,6 +13,7 @@
 #include "gc/threads/gc_lock.h"
 #include "gc/threads/upper.h"
 #include "gc/threads/world.h"
+#include "platform/probe.h"
 
 SGC_STATE struct sgc_registry sgc_registry = { .lock = SGC_LOCK_INIT(SGC_RANK_REGISTRY) };
 SGC_STATE struct sgc_thread_hooks sgc_thread_hooks;
@@ -346,6 +347,7 @@ struct sgc_mutator *sgc_mutator_register(uintptr_t bottom)
     sgc_assert(m == sgc_mutator_self());
     if (m != NULL && fresh) {
         watch_exit();
+        SGC_PROBE(thread__registered, m->tid);
         SGC_EVENT(thread_registered, m->tid);
     }
     return m;
