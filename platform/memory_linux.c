@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 
 #include "platform/file_linux.h"
@@ -163,6 +164,21 @@ void sgc_mem_populate(void *start, void *end)
     result = sgc_syscall(SYS_madvise, (long)from, (long)(to - from), MADV_POPULATE_WRITE, 0);
     if (result == -EINVAL || result == -EPERM || result == -ENOSYS)
         sgc_a32_store(&cannot_populate, 1);
+}
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41           /* headers may be older than the system */
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+static SGC_STATE sgc_a32_t cannot_name;         /* relaxed, as cannot_populate */
+
+void sgc_mem_name(void *start, size_t bytes, const char *name)
+{
+    sgc_assert((uintptr_t)start % sgc_os_page_size() == 0 && bytes % sgc_os_page_size() == 0);
+    if (sgc_a32_load(&cannot_name) == 0 &&
+        sgc_syscall6(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, (long)start, (long)bytes, (long)name, 0) == -EINVAL)
+        sgc_a32_store(&cannot_name, 1);
 }
 
 void sgc_mem_release(void *start, size_t bytes)

@@ -26,6 +26,7 @@ struct sgc_stretch {
     size_t bytes;               /* of addresses */
     size_t have;                /* of these, from the start on, are usable */
     bool reserved;              /* what lies beyond is mapped without access */
+    const char *name;           /* of its mappings, for sgc_mem_name; NULL: none.  The caller's */
     bool taken;                 /* the last growth has failed because something else lies there */
 };
 

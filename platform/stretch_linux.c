@@ -140,6 +140,8 @@ bool sgc_stretch_grow(struct sgc_stretch *stretch, size_t have)
     bytes = have - stretch->have;
     if (stretch->reserved ? !sgc_mem_commit(start, bytes) : !map_more(stretch, start, bytes))
         return false;
+    if (stretch->name != NULL)
+        sgc_mem_name(start, bytes, stretch->name);
     stretch->have = have;
     check_stretch(stretch);
     return true;

@@ -74,6 +74,7 @@ struct sgc_heap_config {
     bool interior_pointers;         /* any address inside an object keeps it */
     bool end_byte;                  /* each request gets one byte more */
     bool poison;                    /* fill what is reclaimed, to catch uses of it */
+    bool names;                     /* its mappings are shown by name, where the system can */
     uint32_t spare_pages;           /* most pages that a thread keeps in spare spans; 0: none */
     size_t cache_bytes;             /* of the last-level cache: a larger heap is not in it; 0:
                                      * unknown */

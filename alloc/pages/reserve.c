@@ -16,17 +16,19 @@ static const size_t SMALLEST_RESERVE = (size_t)4 * SGC_ARENA;
 static const size_t DEFAULT_RESERVE_MIN = (size_t)64 << 30;
 static const size_t DEFAULT_RESERVE_MAX = (size_t)1 << 40;
 
-/* The tables behind the pages, in order: where the heap has a table's address, and how many bytes
- * the table has for an arena. */
+/* The tables behind the pages, in order: where the heap has a table's address, how many bytes the
+ * table has for an arena, and how its mapping is named.  Each grows apart from the next, so a name
+ * makes no more mappings of them. */
 static const struct table {
     size_t place, arena_bytes;
+    const char *name;
 } tables[SGC_TABLES] = {
-    { offsetof(struct sgc_heap, bits), SGC_BITMAPS * SGC_ARENA_BITMAP },
-    { offsetof(struct sgc_heap, remote_bits), SGC_ARENA_BITMAP },
-    { offsetof(struct sgc_heap, pages), SGC_ARENA_PAGES * sizeof(struct sgc_page) },
-    { offsetof(struct sgc_heap, records), SGC_ARENA_PAGES * sizeof(struct sgc_page_record) },
-    { offsetof(struct sgc_heap, arenas), sizeof(struct sgc_arena) },
-    { offsetof(struct sgc_heap, span_bits), 2 * sizeof(sgc_aw_t) },
+    { offsetof(struct sgc_heap, bits), SGC_BITMAPS * SGC_ARENA_BITMAP, "sgc marks" },
+    { offsetof(struct sgc_heap, remote_bits), SGC_ARENA_BITMAP, "sgc tables" },
+    { offsetof(struct sgc_heap, pages), SGC_ARENA_PAGES * sizeof(struct sgc_page), "sgc tables" },
+    { offsetof(struct sgc_heap, records), SGC_ARENA_PAGES * sizeof(struct sgc_page_record), "sgc tables" },
+    { offsetof(struct sgc_heap, arenas), sizeof(struct sgc_arena), "sgc tables" },
+    { offsetof(struct sgc_heap, span_bits), 2 * sizeof(sgc_aw_t), "sgc tables" },
 };
 
 static size_t table_bytes(int i, size_t heap)
@@ -68,10 +70,12 @@ static void lay_out(const struct sgc_stretch *whole, size_t heap)
     sgc_heap.base = (uintptr_t)whole->start;
     sgc_heap.reserved = heap;
     sgc_heap.memory = sgc_stretch_part(whole, 0, heap);
+    sgc_heap.memory.name = sgc_heap.config.names ? "sgc heap" : NULL;
     for (int i = 0; i < SGC_TABLES; i++) {
         struct sgc_stretch *memory = &sgc_heap.table_memory[i];
 
         *memory = sgc_stretch_part(whole, at, table_bytes(i, heap));
+        memory->name = sgc_heap.config.names ? tables[i].name : NULL;
         memcpy((char *)&sgc_heap + tables[i].place, &memory->start, sizeof memory->start);
         at += memory->bytes;
     }

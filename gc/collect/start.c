@@ -67,6 +67,7 @@ static bool start_heap(void)
         .interior_pointers = sgc_options.all_interior_pointers,
         .end_byte = sgc_options.all_interior_pointers && sgc_options.end_byte == SGC_END_BYTE_ALL,
         .poison = sgc_options.torture > 0,
+        .names = sgc_options.name_mappings,
         .huge_pages = (enum sgc_huge_pages)sgc_options.huge_pages,
         .spare_pages = sgc_options.torture > 0 ? 0 : SPARE_PAGES,
         .cache_bytes = sgc_cache_bytes("/sys", 3),

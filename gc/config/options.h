@@ -53,6 +53,7 @@ struct sgc_options {
     size_t reserve;                 /* bytes of address space; 0: automatic */
     int decay_ms;                   /* until free memory goes back; 0: at once, -1: never */
     int huge_pages;                 /* enum sgc_huge_pages */
+    bool name_mappings;
     int numa;                       /* enum sgc_numa */
     bool force_unmap_on_gcollect;
     bool use_entire_heap;

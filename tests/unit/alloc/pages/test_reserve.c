@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "tests/lib/child.h"
 #include "tests/lib/heap.h"
@@ -334,6 +335,67 @@ static int locked(void)
     return new_heap((size_t)64 << 20) && sgc_pool_take(3, NULL, &zero) != SGC_NO_PAGE ? 0 : 1;
 }
 
+/* ---- names of mappings ---- */
+
+/* The mappings of what is committed, and of those how many have such a name; the page in between is not theirs. */
+static int count_mappings(const char *name)
+{
+    const struct sgc_stretch *last = &sgc_heap.table_memory[SGC_TABLES - 1];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    int count = 0;
+
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        uintptr_t lo = strtoul(line, NULL, 16);
+
+        count += lo >= sgc_heap.base && lo < (uintptr_t)last->start + last->bytes && strstr(line, name) != NULL;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return count;
+}
+
+/* Grows by one arena at a time, and uses each. */
+static bool grow(bool names)
+{
+    struct sgc_heap_config config = { .reserve = (size_t)ARENAS * SGC_ARENA, .names = names };
+    bool done;
+
+    memset(&sgc_heap, 0, sizeof sgc_heap);
+    done = sgc_heap_init(&config);
+    for (uint32_t arena = 0; done && arena < ARENAS / 2; arena++)
+        done = touch_arena(arena) == 0;
+    return done;
+}
+
+static int count_unnamed(void)
+{
+    return grow(false) && count_mappings("sgc") == 0 ? count_mappings("") : 0;
+}
+
+static int count_named(void)
+{
+    return grow(true) ? count_mappings("") : 0;
+}
+
+static int have_names(void)
+{
+    void *page = sgc_mem_obtain(sgc_os_page_size());
+
+    if (prctl(0x53564d41, 0, page, sgc_os_page_size(), "sgc test") != 0)
+        return CHILD_SKIPS;
+    return grow(true) && count_mappings("[anon:sgc heap]") == 1 && count_mappings("[anon:sgc marks]") == 1 &&
+                   count_mappings("[anon:sgc tables]") >= 1 ? 0 : 1;
+}
+
+static void test_names(void)
+{
+    int unnamed = run_in_child(count_unnamed), named = run_in_child(count_named);
+
+    tap_ok(unnamed > 0 && unnamed == named, "names make no more mappings: %d, %d", unnamed, named);
+    child_ok(have_names, "the heap, its tables and its marks have names where the kernel shows them");
+}
+
 static void test_limits(void)
 {
     if (TEST_SANITIZED) {
@@ -354,6 +416,7 @@ int main(void)
 {
     test_limits();
     test_obstacles();
+    test_names();
     heap_start((size_t)ARENAS * SGC_ARENA, 0, false);
     return tap_all(test_layout, test_contains, test_arithmetic, test_commit);
 }
