@@ -91,8 +91,8 @@ void sgc_mem_populate(void *start, void *end);
 void sgc_mem_zero_streaming(void *start, size_t bytes);
 
 /* Has the system show a committed range under that name in /proc/PID/maps.  Mappings of different
- * names are never one, so whoever names a part names what grows from it, too.  A hint: kernels before
- * 5.17, and those that were built without it, show none.  [any] */
+ * names are never one, so whoever names a part names what grows from it, too.  A hint: kernels
+ * before 5.17, and those that were built without it, show none.  [any] */
 void sgc_mem_name(void *start, size_t bytes, const char *name);
 
 /* Ends a reservation.  [any] */
