@@ -276,10 +276,28 @@ static void put_counters(const struct sgc_cycle_record *record)
     put_counter("heap", record->times.resumed_ns, record->heap.bytes);
 }
 
+static void put_parts(void)
+{
+    const struct sgc_trace_parts *parts = &sgc_trace_parts;
+    bool snapshot = false;
+    struct sgc_line line;
+
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct sgc_trace_part *part = &parts->of[i];
+
+        begin_span(&line, sgc_phase_name((enum sgc_phase)part->phase), TRACK, part->from_ns, part->to_ns);
+        end(&line);
+        if (part->phase == SGC_PHASE_SNAPSHOT && !snapshot) {
+            snapshot = true;
+            begin_instant(&line, "snapshot", TRACK, part->from_ns);
+            end(&line);
+        }
+    }
+}
+
 /* The stop on both tracks, and its parts. */
 static void put_stop(const struct sgc_cycle_record *record)
 {
-    const struct sgc_trace_parts *parts = &sgc_trace_parts;
     uint64_t from_ns = record->times.stop_begin_ns, to_ns = record->times.resumed_ns;
     sgc_tid_t self = sgc_thread_id();
     struct sgc_line line;
@@ -294,14 +312,7 @@ static void put_stop(const struct sgc_cycle_record *record)
     add_number(&line, "threads_stopped", record->threads.stopped);
     add_number(&line, "threads_blocked", record->threads.blocked);
     end(&line);
-    for (uint32_t i = 0; i < parts->count; i++) {
-        begin_span(&line, sgc_phase_name((enum sgc_phase)parts->of[i].phase), TRACK, parts->of[i].from_ns, parts->of[i].to_ns);
-        end(&line);
-        if (parts->of[i].phase == SGC_PHASE_SNAPSHOT) {
-            begin_instant(&line, "snapshot", TRACK, parts->of[i].from_ns);
-            end(&line);
-        }
-    }
+    put_parts();
 }
 
 /* ---- the listener ---- */
