@@ -14,7 +14,7 @@ enum {
 enum { FREE, FILLING, FULL };
 
 struct slot {
-    sgc_a32_t state;
+    _Alignas(SGC_CACHE_LINE) sgc_a32_t state;
     struct sgc_trace_entry entry;
 };
 
