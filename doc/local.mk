@@ -64,6 +64,7 @@ documents = \
 	doc/journal/simulator.md \
 	doc/journal/snapshots.md \
 	doc/journal/threads-and-roots.md \
+	doc/journal/timeline.md \
 	doc/installing.md \
 	doc/libscm.md \
 	doc/herrmann.md \
