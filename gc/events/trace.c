@@ -308,7 +308,7 @@ static void put_stop(const struct sgc_cycle_record *record)
     begin_span(&line, "pause", TRACK, from_ns, to_ns);
     add_number(&line, "cycle", record->cycle);
     add_number(&line, "stop", ++trace.stops);
-    add_number(&line, "thread", (uint64_t)self);
+    add_number(&line, "thread", self > 0 ? (uint64_t)self : 0);
     add_number(&line, "threads_stopped", record->threads.stopped);
     add_number(&line, "threads_blocked", record->threads.blocked);
     end(&line);

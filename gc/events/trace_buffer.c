@@ -55,8 +55,8 @@ void sgc_trace_put(const struct sgc_trace_entry *entry)
     uint32_t first;
     bool done = false;
 
-    sgc_assert(sgc_trace_entry_ok(entry));
-    if (b == NULL || !sgc_trace_wanted())
+    sgc_assert(entry->what < SGC_TRACE_WHATS && entry->from_ns <= entry->to_ns);
+    if (b == NULL || !sgc_trace_wanted() || entry->tid <= 0)
         return;
     first = sgc_a32_add(&b->next, 1);
     for (uint32_t i = 0; i < TRIES && !done; i++)

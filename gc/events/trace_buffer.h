@@ -77,7 +77,8 @@ static inline uint64_t sgc_trace_begin(void)
     return __builtin_expect(sgc_trace_wanted(), 0) ? sgc_clock_ns() : 0;
 }
 
-/* Puts an entry as it is.  [any] */
+/* Puts an entry as it is, unless the thread has no number, since a filter of system calls keeps it
+ * from asking.  [any] */
 void sgc_trace_put(const struct sgc_trace_entry *entry);
 
 /* The calling thread has done that from from_ns to to_ns; nothing if from_ns is 0.  [any] */
