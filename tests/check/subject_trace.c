@@ -20,12 +20,12 @@ struct cell {
     char bytes[48];
 };
 
-static volatile long finalized;
+static long finalized;
 
 static void count(void *object, void *data)
 {
     (void)object, (void)data;
-    finalized++;
+    __atomic_fetch_add(&finalized, 1, __ATOMIC_RELAXED);
 }
 
 /* Lists of 20000 cells; the last 16 are kept, or as many as there is memory for. */
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
         if (child != 0)
             waitpid(child, &status, 0);
     }
-    printf("%ld\n", finalized);
+    printf("%ld\n", __atomic_load_n(&finalized, __ATOMIC_RELAXED));
     fflush(stdout);
     if (strcmp(end, "exit") == 0)
         _exit(0);

@@ -52,6 +52,8 @@ static void *put_many(void *number)
         sgc_trace_put(&entry);
         if (i % 256 == 0)
             sgc_sleep_ns(20000);        /* the thread that takes them keeps up, mostly */
+        if (i == EACH / 2 && number == 0)
+            raise(SIGUSR1);             /* there is one handler, whenever the other thread has a processor */
     }
     sgc_a32_add(&running, (uint32_t)-1);
     return NULL;
