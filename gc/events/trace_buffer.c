@@ -23,7 +23,7 @@ struct buffer {
     sgc_a32_t dropped;              /* of them, those that found none */
     uint32_t taken;                 /* and those that were taken */
     uint32_t seen;                  /* of these and those before it nothing is outstanding */
-    uint32_t reported;                  /* of `dropped` */
+    uint32_t reported;              /* of `dropped` */
     struct slot slot[SLOTS];
 };
 
@@ -97,9 +97,10 @@ void sgc_trace_part(uint32_t phase, bool first, uint64_t from_ns, uint64_t to_ns
     sgc_assert(from_ns <= to_ns);
     if (first)
         p->count = 0;
-    sgc_assert(p->count < SGC_TRACE_PARTS);
     if (p->count < SGC_TRACE_PARTS)
         p->of[p->count++] = (struct sgc_trace_part){ phase, from_ns, to_ns };
+    else
+        p->of[SGC_TRACE_PARTS - 1].to_ns = to_ns;
 }
 
 /* ---- taking ---- */

@@ -96,7 +96,8 @@ void sgc_trace_name(void);
 
 /* ---- the parts of a stop ---- */
 
-enum { SGC_TRACE_PARTS = 48 };      /* of a stop, the same part more than once included */
+enum { SGC_TRACE_PARTS = 48 };      /* of a stop, the same part more than once included; the last
+                                     * goes on for those that find no place */
 
 struct sgc_trace_part {
     uint32_t phase;                 /* enum sgc_phase */
