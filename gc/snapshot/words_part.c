@@ -83,8 +83,9 @@ struct types {
     uint16_t number[SLOTS];
     uintptr_t word[SLOTS];              /* first words that have numbers; 0: a free slot */
 };
-static struct types types;
-SGC_STATE_LARGE(types);
+
+/* Memory for them comes with the first snapshot, and stays; NULL: no object has a type. */
+SGC_STATE static struct types *types;
 
 static uint32_t type_slot(uintptr_t word)
 {
@@ -94,8 +95,11 @@ static uint32_t type_slot(uintptr_t word)
 static void begin_types(void)
 {
     const struct sgc_modules *m = &sgc_root_modules;
-    struct types *t = &types;
+    struct types *t = types != NULL ? types : sgc_mem_obtain(sizeof *t);
 
+    types = t;
+    if (t == NULL)
+        return;
     memset(t, 0, sizeof *t);
     t->guards = sgc_client_hooks.guards_used();
     if (m->modules == 0)
@@ -115,7 +119,7 @@ static uintptr_t client_part(uintptr_t start, size_t bytes)
 
 static uint32_t find_type(uintptr_t word)
 {
-    struct types *t = &types;
+    struct types *t = types;
     uint32_t slot = type_slot(word);
 
     while (t->word[slot] != 0 && t->word[slot] != word)
@@ -134,10 +138,13 @@ static uint32_t find_type(uintptr_t word)
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static inline void note_type(uintptr_t start, size_t bytes)
 {
-    struct types *t = &types;
-    uintptr_t word = *(const uintptr_t *)(__builtin_expect(t->guards, 0) ? client_part(start, bytes) : start);
+    struct types *t = types;
+    uintptr_t word;
     uint32_t number = 0;
 
+    if (t == NULL)
+        return;
+    word = *(const uintptr_t *)(__builtin_expect(t->guards, 0) ? client_part(start, bytes) : start);
     if (word - t->lo < t->bytes && !sgc_heap_contains(word))
         number = t->word[type_slot(word)] == word ? t->number[type_slot(word)] : find_type(word);
     sgc_assert(t->objects < SGC_PAGE_GRANULES && number <= t->known);
@@ -150,12 +157,24 @@ enum { NUMBER_BYTES = 2 };              /* of a type's, at most */
 _Static_assert(SGC_SNAPSHOT_TYPES < 1 << 7 * NUMBER_BYTES && NUMBER_BYTES * SGC_PAGE_GRANULES < SGC_SNAPSHOT_BLOCK,
                "those of a page fit into a block");
 
+/* All of one type, which is none. */
+static void put_no_types(void)
+{
+    sgc_blocks_put(false);
+    sgc_blocks_put(0);
+}
+
 static void put_page_types(struct sgc_snapshot_counts *counts)
 {
-    struct types *t = &types;
-    uint32_t put = t->differ != 0 ? t->objects : 1, typed = 0;
+    struct types *t = types;
+    uint32_t put, typed = 0;
 
+    if (t == NULL) {
+        put_no_types();
+        return;
+    }
     sgc_assert(t->objects != 0);
+    put = t->differ != 0 ? t->objects : 1;
     sgc_blocks_room(1 + (size_t)put * NUMBER_BYTES);
     sgc_blocks_put_inside(t->differ != 0);
     for (uint32_t i = 0; i < put; i++) {
@@ -168,12 +187,13 @@ static void put_page_types(struct sgc_snapshot_counts *counts)
 
 static void put_types(void)
 {
-    const struct types *t = &types;
+    const struct types *t = types;
+    uint32_t known = t != NULL ? t->known : 0;
 
-    sgc_assert(t->objects == 0 && t->known <= SGC_SNAPSHOT_TYPES);
+    sgc_assert(known <= SGC_SNAPSHOT_TYPES && (t == NULL || t->objects == 0));
     sgc_blocks_section(SGC_SECTION_TYPES);
-    sgc_blocks_put(t->known);
-    for (uint32_t number = 1; number <= t->known; number++) {
+    sgc_blocks_put(known);
+    for (uint32_t number = 1; number <= known; number++) {
         uintptr_t word = t->word[t->slot_of[number]];
         int module = sgc_snapshot_module_at(word);
 
