@@ -335,6 +335,19 @@ TEST_NOINLINE static void let_go(void)
     }
 }
 
+/* Objects that stacks keep, and then, since those are no finalizer's any more, uncollectable ones that were data. */
+static void leave_strays(void)
+{
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].hidden != 0 && !is_uncollectable(handle[h].how)) {
+            strays++;
+            leave_alone(h);
+        }
+    for (int h = 0; h < HANDLES; h++)
+        if (handle[h].hidden != 0)
+            release_object(h);
+}
+
 void end_input(void)
 {
     size_t live;
@@ -350,11 +363,7 @@ void end_input(void)
     let_go();                           /* what was a finalizer's data */
     check_all();
     collect_all();
-    for (int h = 0; h < HANDLES; h++)
-        if (handle[h].hidden != 0) {
-            strays++;
-            leave_alone(h);
-        }
+    leave_strays();
     live = live_bytes();
     for (int tries = 0; live > live_at_first && tries < TRIES; tries++) {
         collect_all();
