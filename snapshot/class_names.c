@@ -27,16 +27,21 @@ void sgc_symbol_text(const char *symbol, char text[SGC_NAMER_TEXT])
 {
     static demangle_t demangle;
     static bool searched;
-    char *shown = NULL;
+    char *shown = NULL, *version;
     int status;
 
     sgc_assert(symbol[0] != '\0');
+    snprintf(text, SGC_NAMER_TEXT, "%s", symbol);
+    version = strchr(text, '@');
+    if (version != NULL && version != text)
+        *version = '\0';
     if (!searched)
         demangle = find_demangler();
     searched = true;
     if (demangle != NULL && strncmp(symbol, "_Z", 2) == 0)
-        shown = demangle(symbol, NULL, NULL, &status);
-    snprintf(text, SGC_NAMER_TEXT, "%s", shown != NULL ? shown : symbol);
+        shown = demangle(text, NULL, NULL, &status);
+    if (shown != NULL)
+        snprintf(text, SGC_NAMER_TEXT, "%s", shown);
     free(shown);
 }
 

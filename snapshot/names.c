@@ -15,6 +15,7 @@
 
 struct texts {
     char **of;
+    const void **owner;                 /* what has that name; NULL: nobody has said */
     uint32_t count, capacity;
     void *tree;                         /* of struct numbered */
 };
@@ -32,13 +33,20 @@ static int compare_numbered(const void *a, const void *b)
 static bool grow(struct texts *texts)
 {
     uint32_t capacity = texts->capacity == 0 ? 64 : 2 * texts->capacity;
-    char **of = texts->count < texts->capacity ? texts->of : realloc(texts->of, capacity * sizeof *of);
+    char **of;
+    const void **owner;
 
     sgc_assert(texts->count <= texts->capacity);
-    if (of != NULL && texts->count == texts->capacity)
-        texts->capacity = capacity;
+    if (texts->count < texts->capacity)
+        return true;
+    of = realloc(texts->of, capacity * sizeof *of);
     texts->of = of != NULL ? of : texts->of;
-    return of != NULL;
+    owner = realloc(texts->owner, capacity * sizeof *owner);
+    texts->owner = owner != NULL ? owner : texts->owner;
+    if (of == NULL || owner == NULL)
+        return false;
+    texts->capacity = capacity;
+    return true;
 }
 
 /* Its number; SGC_NAMER_NONE: there is no memory. */
@@ -55,6 +63,7 @@ static uint32_t number_of(struct texts *texts, const char *text)
     entry->number = texts->count;
     found = tsearch(entry, &texts->tree, compare_numbered);
     if (found != NULL && *found == entry) {
+        texts->owner[texts->count] = NULL;
         texts->of[texts->count++] = entry->text;
         return entry->number;
     }
@@ -66,6 +75,7 @@ static void release_texts(struct texts *texts)
 {
     tdestroy(texts->tree, free);
     free(texts->of);
+    free(texts->owner);
 }
 
 /* ---- the namer ---- */
@@ -267,6 +277,26 @@ static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range 
              name[0] != '\0' ? " (" : "", name, name[0] != '\0' ? ")" : "");
 }
 
+/* Variables of one name, as those of several files may be, are told apart by their places. */
+static uint32_t number_of_variable(struct sgc_namer *n, uint32_t module, const struct sgc_symbol *symbol)
+{
+    char text[SGC_NAMER_TEXT], place[SGC_NAMER_TEXT];
+    uint32_t number;
+    size_t length;
+
+    sgc_symbol_text(symbol->name, text);
+    number = number_of(&n->roots, text);
+    if (number != SGC_NAMER_NONE && n->roots.owner[number] != NULL && n->roots.owner[number] != symbol) {
+        show_place(n, module, symbol->lo, place);
+        length = strnlen(text, SGC_NAMER_TEXT / 2);
+        snprintf(text + length, SGC_NAMER_TEXT - length, " at %.*s", (int)(SGC_NAMER_TEXT - length - 8), place);
+        number = number_of(&n->roots, text);
+    }
+    if (number != SGC_NAMER_NONE)
+        n->roots.owner[number] = symbol;
+    return number;
+}
+
 static uint32_t name_variable(struct sgc_namer *n, uint64_t address)
 {
     uint32_t module = sgc_graph_module_at(n->g, address);
@@ -278,13 +308,11 @@ static uint32_t name_variable(struct sgc_namer *n, uint64_t address)
     symbol = find_symbol(symbols_of(n, module), address - n->g->module[module].lo);
     if (symbol != NULL && symbol == n->last)
         return n->last_root;
-    if (symbol != NULL)
-        sgc_symbol_text(symbol->name, text);
-    else
-        snprintf(text, SGC_NAMER_TEXT, "static data of %s", base_name(n->g->module[module].path));
     n->last = symbol;
-    n->last_root = number_of(&n->roots, text);
-    return n->last_root;
+    if (symbol != NULL)
+        return n->last_root = number_of_variable(n, module, symbol);
+    snprintf(text, SGC_NAMER_TEXT, "static data of %s", base_name(n->g->module[module].path));
+    return number_of(&n->roots, text);
 }
 
 static void name_range(struct sgc_namer *n, const struct sgc_graph_range *range)

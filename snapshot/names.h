@@ -56,7 +56,8 @@ void sgc_namer_print_problems(const struct sgc_namer *namer);
 
 /* ---- snapshot/class_names.c ---- */
 
-/* A symbol as the program's text has it, where C++ can be demangled, or as it is. */
+/* A symbol as the program's text has it, where C++ can be demangled, or as it is; without its
+ * version. */
 void sgc_symbol_text(const char *symbol, char text[SGC_NAMER_TEXT]);
 
 /* The class whose objects point at a symbol; false: it is that of no class. */

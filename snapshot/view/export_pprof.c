@@ -72,6 +72,8 @@ static uint32_t name_of(const struct sgc_merged *m, uint32_t node)
     return groups + (n->is == SGC_MERGED_SEVERAL ? roots : 0) + n->number;
 }
 
+/* Without the name that the linker has: pprof would take it to be one that it has to make readable,
+ * and shorten it. */
 static void write_name(FILE *out, uint64_t id, uint64_t text)
 {
     uint8_t room[48], line_room[24];
@@ -79,7 +81,6 @@ static void write_name(FILE *out, uint64_t id, uint64_t text)
 
     sgc_pprof_number(&b, SGC_PPROF_FUNCTION_ID, id);
     sgc_pprof_number(&b, SGC_PPROF_FUNCTION_NAME, text);
-    sgc_pprof_number(&b, SGC_PPROF_FUNCTION_SYSTEM_NAME, text);
     write_message(out, SGC_PPROF_FUNCTION, &b);
     b.used = 0;
     sgc_pprof_number(&line, SGC_PPROF_LINE_FUNCTION, id);
