@@ -142,10 +142,11 @@ static size_t count_shown(const unsigned char *at)
 {
     size_t bytes = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
     unsigned char min = at[0] == 0xc2 || at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char max = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;    /* surrogates; the last character */
 
     if (at[0] < 0x80)
         return at[0] >= ' ' && at[0] != 0x7f;
-    if (at[0] < 0xc2 || at[0] > 0xf4 || at[1] < min)
+    if (at[0] < 0xc2 || at[0] > 0xf4 || at[1] < min || at[1] > max)
         return 0;
     for (size_t i = 1; i < bytes; i++)
         if ((at[i] & 0xc0) != 0x80)

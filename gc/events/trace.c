@@ -253,6 +253,10 @@ static void put_cycle(const struct sgc_cycle_record *record, uint64_t now, bool 
 {
     struct sgc_line line;
 
+    if (record->reason == SGC_REASON_LIMIT) {
+        begin_instant(&line, "heap limit reached", TRACK, record->times.request_ns);
+        end(&line);
+    }
     begin_span(&line, "collection", TRACK, record->times.request_ns, now);
     add_number(&line, "cycle", record->cycle);
     add_word(&line, "reason", sgc_reason_name(record->reason));
@@ -320,17 +324,11 @@ static void put_stop(const struct sgc_cycle_record *record)
 static void on_cycle_start(void *context, const struct sgc_cycle_record *record)
 {
     struct sgc_log_guard guard;
-    struct sgc_line line;
 
-    (void)context;
+    (void)context, (void)record;
     sgc_log_guard_begin(&guard);
-    if (is_ready()) {
+    if (is_ready())
         trace.stops = 0;
-        if (record->reason == SGC_REASON_LIMIT) {
-            begin_instant(&line, "heap limit reached", TRACK, record->times.request_ns);
-            end(&line);
-        }
-    }
     sgc_log_guard_end(&guard);
 }
 

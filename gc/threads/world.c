@@ -61,11 +61,10 @@ static bool acknowledge(struct sgc_section *s, uint32_t also, uint32_t *gen)
 }
 
 /* Waits until that stop is over.  The next one may have begun when we wake: it asks us again.
- * `extra`: 1 for a thread that the stopper has not counted among the busy ones. */
-static void sleep_through(uint32_t gen, uint32_t extra)
+ * `extra`: 1 for a thread that the stopper has not counted among the busy ones; `began`: when it
+ * began to stand still, for a timeline. */
+static void sleep_through(uint32_t gen, uint32_t extra, uint64_t began)
 {
-    uint64_t began = sgc_trace_begin();
-
     sgc_assert(gen & 1);
     if (!sgc_spin_wait(&sgc_world.gen, gen, extra))
         while (sgc_a32_load_acq(&sgc_world.gen) == gen)
@@ -112,6 +111,7 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
 {
     struct sgc_stack_bounds alternate = m->altstack;
     uintptr_t stood = m->sp, interrupted = m->interrupted;
+    uint64_t began = sgc_trace_begin();         /* it may lose its processor as soon as it is counted */
     uint32_t gen;
 
     sgc_assert(sgc_mutator_mine(m));
@@ -121,7 +121,7 @@ static void park_at(struct sgc_mutator *m, uintptr_t sp, const void *context)
         stand_in_handler(m, sp, context);
     sgc_test_point();
     if (acknowledge(sgc_section_of(m), 0, &gen))
-        sleep_through(gen, 0);
+        sleep_through(gen, 0, began);
     if (sgc_section_of(m)->guards == 0)
         stay(m);
     m->altstack = alternate;
@@ -362,7 +362,7 @@ static void unblock(struct sgc_section *s, bool stays)
 
         if (state & SGC_STATE_STOPREQ) {
             if (gen & 1)
-                sleep_through(gen, 1);
+                sleep_through(gen, 1, sgc_trace_begin());
         } else if ((state & (SGC_STATE_SUSPENDED | SGC_STATE_PINNED)) && stays) {
             sgc_wait(&s->state, state, -1);
         } else if (sgc_a32_cas(&s->state, state, state & ~(uint32_t)(SGC_STATE_BLOCKED | SGC_STATE_ASLEEP))) {

@@ -58,7 +58,7 @@ int main(void)
 {
     struct sgc_line line;
 
-    tap_plan(14);
+    tap_plan(15);
     tap_ok(fixed_is(0, 1000000, 3, "0.000") && fixed_is(1234567, 1000000, 3, "1.235"), "milliseconds from nanoseconds");
     tap_ok(fixed_is(499, 1000000, 3, "0.000") && fixed_is(500, 1000000, 3, "0.001"), "halves are rounded up");
     tap_ok(fixed_is(1999999, 1000000, 3, "2.000") && fixed_is(999, 1000, 0, "1"), "rounding carries into the whole");
@@ -77,6 +77,9 @@ int main(void)
     tap_ok(quotes_as("J\xc3\xbcrgen \xe2\x82\xac", 32, "J\xc3\xbcrgen \xe2\x82\xac"), "other letters stay");
     tap_ok(quotes_as("\x9b" "1m\xc2\x9b" "1m\xe0\x82\x9b\xc3", 32, "?1m??1m????"),
            "but neither the controls above ASCII, nor what is no letter");
+    tap_ok(quotes_as("\xed\xa0\x80|\xed\x9f\xbf|\xf4\x90\x80\x80|\xf4\x8f\xbf\xbf", 32,
+                     "???|\xed\x9f\xbf|????|\xf4\x8f\xbf\xbf"),
+           "nor halves of pairs, nor what lies behind the last character");
     tap_ok(quotes_as("0123456789abcdef", 16, "0123456789ab..."), "a long text is cut to the buffer");
     tap_ok(quotes_as("0123456789ab", 16, "0123456789ab"), "one that just fits is not");
     return tap_done();
