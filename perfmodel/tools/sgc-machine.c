@@ -27,7 +27,7 @@ static const char help[] =
     "\n"
     "  --quick        some seconds instead of ten, and less exact\n"
     "  --name NAME    what the machine is called in it; default: this-machine\n"
-    "  --output FILE  default: the standard output\n"
+    "  --output FILE  default: -, the standard output\n"
     "  --help         this\n"
     "  --version      the version\n"
     "\n"
@@ -235,7 +235,7 @@ static const char *source(void *arg, const char *key)
 static void write_file(const char *output)
 {
     static struct sgc_out_file out;
-    FILE *file = output != NULL ? sgc_output_open(&out, output) : stdout;
+    FILE *file = sgc_output_open(&out, output);
     time_t now = time(NULL);
     char day[32];
 
@@ -245,9 +245,9 @@ static void write_file(const char *output)
     strftime(day, sizeof day, "%Y-%m-%d", gmtime(&now));
     fprintf(file, "# Measured by sgc-machine %s on %s.\n", SGC_MACHINE_VERSION, day);
     sgc_machine_write(&machine, file, source, NULL);
-    if ((output != NULL ? sgc_output_end(&out, file, true) : fflush(file)) != 0)
+    if (sgc_output_end(&out, file, true) != 0)
         sgc_tool_fail(FAILED, "%s: cannot be written to its end; is the file system full?",
-                      output != NULL ? output : "standard output");
+                      file != stdout ? output : "standard output");
 }
 
 /* ---- */
@@ -278,7 +278,7 @@ static void take_name(const char *name)
 
 static const char *parse(int argc, char **argv)
 {
-    const char *output = NULL;
+    const char *output = "-";
 
     strcpy(machine.name, "this-machine");
     for (int i = 1; i < argc; i++) {

@@ -51,7 +51,7 @@ static const char help[] =
     "  --pprof         the tree of retained as a profile: go tool pprof, speedscope\n"
     "  --folded        the same, a line for each stack\n"
     "  --json          the same, with the groups of types\n"
-    "  -o OUT          the file to write; also --output\n"
+    "  -o OUT          the file to write; also --output; `-' is the standard output\n"
     "  --least BYTES   of export: objects, or groups, that retain less are summed up; 0: none\n"
     "  --help          this\n"
     "  --version       the version\n"
@@ -167,6 +167,8 @@ static int pack(const char *path, const char *packed)
         snprintf(name, sizeof name, "%s.zst", path);
         packed = name;
     }
+    if (sgc_output_is_input(packed, path))
+        return fclose(from), say_pack("it would replace itself");
     status = pack_into(from, packed);
     fclose(from);
     return status;

@@ -12,6 +12,7 @@
 #include "platform/text_line.h"
 #include "snapshot/names.h"
 #include "snapshot/tools/command_line.h"
+#include "snapshot/tools/output.h"
 #include "snapshot/tools/views_print.h"
 #include "snapshot/view/compare.h"
 
@@ -180,6 +181,18 @@ static int run_compare(const struct sgc_views_settings *s, char **files)
     return printed ? sgc_tool_end() : (no_memory(), 0);
 }
 
+/* DevTools offers no other files. */
+static void check_ending(const char *output)
+{
+    static const char ending[] = ".heapsnapshot";
+    size_t length = strlen(output), needed = sizeof ending - 1;
+    char name[1000];
+
+    if (strcmp(output, "-") != 0 && (length < needed || strcmp(output + length - needed, ending) != 0))
+        fprintf(stderr, "%s: -o %s: DevTools opens only files whose names end with %s; rename it before\n", sgc_tool_name,
+                sgc_quote(output, length, name, sizeof name), ending);
+}
+
 static int run_export(const struct sgc_views_settings *s, char **files)
 {
     struct loaded l;
@@ -190,6 +203,10 @@ static int run_export(const struct sgc_views_settings *s, char **files)
     if (s->depth != 0 && s->format == SGC_VIEWS_HEAPSNAPSHOT)
         sgc_tool_fail(SGC_TOOL_MISUSED, "--depth %" PRIu32 ": a .heapsnapshot has all objects; expected --least BYTES",
                       s->depth);
+    if (sgc_output_is_input(s->output, files[0]))
+        sgc_tool_fail(SGC_TOOL_MISUSED, "-o %s: it is the snapshot that is read; expected another file", s->output);
+    if (s->format == SGC_VIEWS_HEAPSNAPSHOT)
+        check_ending(s->output);
     load(&l, files[0]);
     written = sgc_views_export(&l.v, s);
     release(&l);

@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 
 
 def shown(text):
@@ -68,7 +69,11 @@ def write_new(path, text):
 
 
 def write(path, text):
-    """All of it, or nothing: bytes.  An error names the file."""
+    """All of it, or nothing: bytes; "-" is the standard output.  An error names the file."""
+    if path == "-":
+        sys.stdout.buffer.write(text)
+        sys.stdout.flush()
+        return
     try:
         (write_there if is_special(path) else write_new)(path, text)
     except OSError as reason:
