@@ -352,6 +352,32 @@ const char *sgc_namer_root_name(void *namer, uint32_t root)
     return n->roots.of[root];
 }
 
+/* A variable's name begins with its symbol, and the place behind that may tell it from another. */
+const char *sgc_namer_root_word(struct sgc_namer *n, uint64_t root, char text[SGC_NAMER_TEXT])
+{
+    const struct sgc_graph_range *range = &n->g->range[n->g->root[root].range];
+    uint64_t address = range->lo + n->g->root[root].word * n->g->geometry.word;
+    const char *name = sgc_namer_root_name(n, n->root_of[root]);
+    uint32_t module = range->root <= SGC_GRAPH_ADDED ? sgc_graph_module_at(n->g, address) : SGC_GRAPH_NONE;
+    const struct sgc_symbol *symbol = NULL;
+    uint64_t offset = 0;
+    size_t length = 0;
+
+    if (module != SGC_GRAPH_NONE) {
+        offset = address - n->g->module[module].lo;
+        symbol = find_symbol(symbols_of(n, module), offset);
+    }
+    if (symbol != NULL && offset != symbol->lo) {
+        sgc_symbol_text(symbol->name, text);
+        for (length = strlen(text); strncmp(name, text, length) != 0;)
+            length--;
+        snprintf(text + length, SGC_NAMER_TEXT - length, "+%#" PRIx64 "%s", offset - symbol->lo, name + length);
+    } else {
+        snprintf(text, SGC_NAMER_TEXT, "%s", name);
+    }
+    return text;
+}
+
 /* ---- all ---- */
 
 const char *sgc_namer_problem(const struct sgc_namer *n, uint32_t i)

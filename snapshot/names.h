@@ -46,6 +46,9 @@ uint32_t sgc_namer_roots(const struct sgc_namer *namer);
 uint32_t sgc_namer_root_of(void *namer, uint64_t root);
 const char *sgc_namer_root_name(void *namer, uint32_t root);
 
+/* "variable+0x10", or the root's name, of which it is a word. */
+const char *sgc_namer_root_word(struct sgc_namer *namer, uint64_t root, char text[SGC_NAMER_TEXT]);
+
 /* "variable+0x10", "program+0x4fd0", or, outside of modules, "0x..." */
 const char *sgc_namer_address(struct sgc_namer *namer, uint64_t address, char text[SGC_NAMER_TEXT]);
 

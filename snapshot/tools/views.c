@@ -46,27 +46,24 @@ _Noreturn static void no_memory(void)
 
 struct loaded {
     struct sgc_graph g;
+    struct sgc_namer *namer;
     struct sgc_view v;
 };
 
-/* The view copies the names. */
 static bool make_view(struct loaded *l)
 {
-    struct sgc_namer *namer = sgc_namer_open(&l->g);
-    struct sgc_names names = {
-        .context = namer, .group_of = sgc_namer_group_of, .group_name = sgc_namer_group_name,
+    struct sgc_names names = { .group_of = sgc_namer_group_of, .group_name = sgc_namer_group_name,
         .root_of = sgc_namer_root_of, .root_name = sgc_namer_root_name,
     };
-    bool made;
 
-    if (namer == NULL)
+    l->namer = sgc_namer_open(&l->g);
+    if (l->namer == NULL)
         return false;
-    names.groups = sgc_namer_groups(namer);
-    names.roots = sgc_namer_roots(namer);
-    sgc_namer_print_problems(namer);
-    made = sgc_view_make(&l->v, &l->g, &names);
-    sgc_namer_close(namer);
-    return made;
+    names.context = l->namer;
+    names.groups = sgc_namer_groups(l->namer);
+    names.roots = sgc_namer_roots(l->namer);
+    sgc_namer_print_problems(l->namer);
+    return sgc_view_make(&l->v, &l->g, &names);
 }
 
 static void load(struct loaded *l, const char *path)
@@ -82,6 +79,7 @@ static void release(struct loaded *l)
 {
     sgc_assert(l->v.g == &l->g);
     sgc_view_release(&l->v);
+    sgc_namer_close(l->namer);
     sgc_graph_release(&l->g);
 }
 
@@ -146,7 +144,8 @@ static int run_why(const struct sgc_views_settings *s, char **files)
     struct loaded l;
 
     load(&l, files[0]);
-    result = s->type == NULL ? sgc_views_print_why(&l.v, files[1], address) : sgc_views_print_why_type(&l.v, s->type);
+    result = s->type == NULL ? sgc_views_print_why(&l.v, l.namer, files[1], address)
+                             : sgc_views_print_why_type(&l.v, l.namer, s->type);
     say_why_not(result, &l.g, s->type == NULL ? files[1] : s->type);
     release(&l);
     return sgc_tool_end();

@@ -7,16 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/text_line.h"
 #include "snapshot/view/compare.h"
 
-enum { ROOTS = 3, NAME = 1000 };        /* of each group */
-
-static const char *quoted(const char *name, char shown[NAME])
-{
-    sgc_assert(name != NULL);
-    return sgc_quote(name, strlen(name), shown, NAME);
-}
+enum { ROOTS = 3 };                     /* of each group */
 
 /* The holder of the larger part, but those that have been printed; the number of holders: no
  * other. */
@@ -38,22 +31,24 @@ static uint32_t next_holder(const struct sgc_view *v, const struct sgc_growth *g
 
 static void print_roots(const struct sgc_view *v, const struct sgc_growth *growth)
 {
+    const struct sgc_held_sum *held;
     uint32_t printed[ROOTS];
-    char shown[NAME];
+    char shown[SGC_VIEWS_NAME];
 
     sgc_assert(growth->held != NULL);
     for (int i = 0; i < ROOTS; i++) {
         printed[i] = next_holder(v, growth, printed, i);
         if (printed[i] == sgc_view_holders(v))
             return;
-        printf("%16s%" PRIu64 " bytes in %" PRIu64 " objects of the new ones: %s\n", "", growth->held[printed[i]].bytes,
-               growth->held[printed[i]].objects, quoted(sgc_view_holder_name(v, printed[i]), shown));
+        held = &growth->held[printed[i]];
+        printf("%16s%" PRIu64 " bytes in %" PRIu64 " objects of the new ones, as that at %#" PRIx64 ": %s\n", "", held->bytes,
+               held->objects, sgc_graph_address(v->g, held->first), sgc_views_quoted(sgc_view_holder_name(v, printed[i]), shown));
     }
 }
 
 static void print_sums(const struct sgc_comparison *c)
 {
-    struct sgc_held_sum before = { 0, 0 }, now = { 0, 0 }, fresh = { 0, 0 };
+    struct sgc_held_sum before = { 0 }, now = { 0 }, fresh = { 0 };
 
     for (uint32_t i = 0; i < c->count; i++) {
         before.objects += c->growth[i].before.objects;
@@ -74,7 +69,7 @@ bool sgc_views_print_compare(const struct sgc_view *older, const struct sgc_view
 {
     struct sgc_comparison c;
     bool done = sgc_compare(&c, older, newer, s->top);
-    char shown[NAME];
+    char shown[SGC_VIEWS_NAME];
 
     if (done)
         print_sums(&c);
@@ -85,7 +80,7 @@ bool sgc_views_print_compare(const struct sgc_view *older, const struct sgc_view
             break;
         printf("%+15" PRId64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64 "  %s\n",
                (int64_t)(growth->now.bytes - growth->before.bytes), growth->before.bytes, growth->now.bytes,
-               growth->fresh.objects, quoted(growth->name, shown));
+               growth->fresh.objects, sgc_views_quoted(growth->name, shown));
         print_roots(newer, growth);
     }
     if (done && (c.count == 0 || c.growth[0].held == NULL))

@@ -9,7 +9,7 @@
 
 #include "platform/text_line.h"
 
-enum { NAME = 1000, DEPTH = 8 };
+enum { DEPTH = 8 };
 
 static double percent(uint64_t part, uint64_t all)
 {
@@ -17,13 +17,17 @@ static double percent(uint64_t part, uint64_t all)
     return all == 0 ? 0 : 100.0 * (double)part / (double)all;
 }
 
-/* Without what could disturb a terminal. */
+const char *sgc_views_quoted(const char *name, char shown[SGC_VIEWS_NAME])
+{
+    sgc_assert(name != NULL);
+    return sgc_quote(name, strlen(name), shown, SGC_VIEWS_NAME);
+}
+
 static void print_name(const char *name)
 {
-    char shown[NAME];
+    char shown[SGC_VIEWS_NAME];
 
-    sgc_assert(name != NULL);
-    puts(sgc_quote(name, strlen(name), shown, sizeof shown));
+    puts(sgc_views_quoted(name, shown));
 }
 
 static void print_unreachable(const struct sgc_view *v)

@@ -3,6 +3,7 @@
 #ifndef SGC_SNAPSHOT_TOOLS_VIEWS_PRINT_H
 #define SGC_SNAPSHOT_TOOLS_VIEWS_PRINT_H
 
+#include "snapshot/names.h"
 #include "snapshot/view/merged.h"
 
 enum sgc_views_format {
@@ -29,15 +30,21 @@ enum sgc_views_result {
     SGC_VIEWS_NOT_REACHED,              /* nothing leads to any object of it */
 };
 
+/* Without what could disturb a terminal.  What a namer says is whole. */
+enum { SGC_VIEWS_NAME = SGC_NAMER_TEXT + 32 };
+const char *sgc_views_quoted(const char *name, char shown[SGC_VIEWS_NAME]);
+
 /* Each is false if there is no memory. */
 bool sgc_views_print_types(const struct sgc_view *v, const struct sgc_views_settings *s);
 bool sgc_views_print_retained(const struct sgc_view *v, const struct sgc_views_settings *s);
 
 /* ---- views_why.c ---- */
 
-/* `text`: the address as it was given. */
-enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, const char *text, uint64_t address);
-enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, const char *name);
+/* `text`: the address as it was given; `name`: of a group, as it is or as it was printed.  The namer
+ * is the one that has named the view. */
+enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, struct sgc_namer *namer, const char *text,
+                                          uint64_t address);
+enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, struct sgc_namer *namer, const char *name);
 
 /* ---- views_compare.c ---- */
 

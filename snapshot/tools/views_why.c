@@ -7,61 +7,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/text_line.h"
 #include "snapshot/view/ways.h"
 
 enum { SHOWN = 20 };                    /* steps at each end of a long way */
-enum { ROOTS = 10, NAME = 1000 };       /* roots that are named */
-
-static const char *quoted(const char *name, char shown[NAME])
-{
-    sgc_assert(name != NULL);
-    return sgc_quote(name, strlen(name), shown, NAME);
-}
+enum { ROOTS = 10 };                    /* that are named */
 
 /* ---- the way ---- */
 
-static void print_root(const struct sgc_view *v, uint64_t root)
+/* In the words of the headline; of a variable: which word of it. */
+static void print_root(const struct sgc_view *v, struct sgc_namer *namer, uint64_t root)
 {
+    static const char *const others[SGC_GRAPH_ROOTS] = {
+        [SGC_GRAPH_UNCOLLECTABLE] = "an uncollectable object",
+        [SGC_GRAPH_FINALIZATION] = "finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle reference",
+        [SGC_GRAPH_HOOK] = "a hook of the program's, which has pushed or marked it",
+        [SGC_GRAPH_PROCEDURE] = "a mark procedure, which has found it in memory that is no object's",
+        [SGC_GRAPH_FINALIZER] = "only its own finalizer, for the one collection",
+        [SGC_GRAPH_DISCLAIM] = "only the disclaim procedure of its kind, for the one collection",
+    };
     const struct sgc_graph_root_word *word = &v->g->root[root];
     const struct sgc_graph_range *range = &v->g->range[word->range];
-    uint64_t at = range->lo + word->word * v->g->geometry.word;
-    char shown[NAME];
+    uint32_t number = v->roots.of[root];
+    const char *name = others[range->root];
+    char text[SGC_NAMER_TEXT], shown[SGC_VIEWS_NAME];
 
     sgc_assert(root < v->g->roots && range->root < SGC_GRAPH_ROOTS);
-    if (v->roots.named[v->roots.of[root]])
-        printf("  %s, at %#" PRIx64 "\n", quoted(v->roots.name[v->roots.of[root]], shown), at);
-    else if (range->root == SGC_GRAPH_STATIC)
-        printf("  static data, at %#" PRIx64 "\n", at);
-    else if (range->root == SGC_GRAPH_ADDED)
-        printf("  a range of GC_add_roots, at %#" PRIx64 "\n", at);
-    else if (range->root == SGC_GRAPH_STACK)
-        printf("  the stack or a register of thread %" PRIu32 ", at %#" PRIx64 "\n", range->thread, at);
-    else if (range->root == SGC_GRAPH_THREAD_LOCAL)
-        printf("  a thread-local variable of thread %" PRIu32 ", at %#" PRIx64 "\n", range->thread, at);
-    else if (range->root == SGC_GRAPH_DATE && range->thread != 0)
-        printf("  a date that is not over, of thread %" PRIu32 "\n", range->thread);
-    else
-        printf("  %s\n", (const char *const[]){
-            [SGC_GRAPH_DATE] = "a date that is not over, of no thread",
-            [SGC_GRAPH_UNCOLLECTABLE] = "an uncollectable object",
-            [SGC_GRAPH_FINALIZATION] = "finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle "
-                                       "reference",
-            [SGC_GRAPH_HOOK] = "a hook of the program's, which has pushed or marked it",
-            [SGC_GRAPH_PROCEDURE] = "a mark procedure, which has found it in memory that is no object's",
-            [SGC_GRAPH_FINALIZER] = "only its own finalizer, for the one collection",
-            [SGC_GRAPH_DISCLAIM] = "only the disclaim procedure of its kind, for the one collection",
-        }[range->root]);
+    if (v->roots.named[number])
+        name = sgc_namer_root_word(namer, root, text);
+    else if (name == NULL)
+        name = v->roots.name[number];
+    printf("  %s", sgc_views_quoted(name, shown));
+    if (range->lo != 0)
+        printf(", at %#" PRIx64, range->lo + word->word * v->g->geometry.word);
+    printf("\n");
 }
 
 static void print_object(const struct sgc_view *v, uint32_t object)
 {
-    char shown[NAME];
+    char shown[SGC_VIEWS_NAME];
 
     sgc_assert(v->groups.of[object] < v->groups.count);
     printf("%" PRIu64 " bytes at %#" PRIx64, sgc_graph_bytes(v->g, object), sgc_graph_address(v->g, object));
     if (v->groups.named[v->groups.of[object]])
-        printf(": %s", quoted(v->groups.name[v->groups.of[object]], shown));
+        printf(": %s", sgc_views_quoted(v->groups.name[v->groups.of[object]], shown));
     printf("\n");
 }
 
@@ -79,10 +67,10 @@ static void print_step(const struct sgc_view *v, const struct sgc_way *way, uint
     print_object(v, way->object[i]);
 }
 
-static void print_way(const struct sgc_view *v, const struct sgc_way *way)
+static void print_way(const struct sgc_view *v, struct sgc_namer *namer, const struct sgc_way *way)
 {
     sgc_assert(way->count != 0);
-    print_root(v, way->root);
+    print_root(v, namer, way->root);
     for (uint32_t i = 0; i < way->count; i++) {
         if (i < SHOWN || way->count - i <= SHOWN)
             print_step(v, way, i);
@@ -98,7 +86,7 @@ static bool print_others(const struct sgc_view *v, const uint64_t *wanted, uint6
     uint32_t own = v->roots.of[first], others = 0, shown = 0;
     bool *leads = calloc((size_t)v->roots.count + 1, sizeof *leads);
     bool done = leads != NULL && sgc_ways_roots(v->g, &v->roots, wanted, own >= v->roots.begin[SGC_ROOTS_LATE], leads);
-    char name[NAME];
+    char name[SGC_VIEWS_NAME];
 
     for (uint32_t i = 0; done && i < v->roots.count; i++)
         others += leads[i] && i != own;
@@ -108,7 +96,7 @@ static bool print_others(const struct sgc_view *v, const uint64_t *wanted, uint6
         printf("%" PRIu32 " other root%s there, too:\n", others, others == 1 ? " leads" : "s lead");
     for (uint32_t i = 0; done && i < v->roots.count && shown <= ROOTS; i++)
         if (leads[i] && i != own && shown++ < ROOTS)
-            printf("  %s\n", quoted(v->roots.name[i], name));
+            printf("  %s\n", sgc_views_quoted(v->roots.name[i], name));
     if (done && others > ROOTS)
         printf("  ... and %" PRIu32 " more\n", others - ROOTS);
     free(leads);
@@ -116,7 +104,7 @@ static bool print_others(const struct sgc_view *v, const uint64_t *wanted, uint6
 }
 
 /* The way to one of the objects that are wanted. */
-static bool print_answer(const struct sgc_view *v, const uint64_t *wanted, const char *asked)
+static bool print_answer(const struct sgc_view *v, struct sgc_namer *namer, const uint64_t *wanted, const char *asked)
 {
     struct sgc_way way;
     bool done = sgc_way_find(&way, v->g, wanted);
@@ -130,7 +118,7 @@ static bool print_answer(const struct sgc_view *v, const uint64_t *wanted, const
         else
             printf("the object at %s is alive", asked);
         printf(", %" PRIu32 " objects from a root:\n", way.count);
-        print_way(v, &way);
+        print_way(v, namer, &way);
         printf("it retains %" PRIu64 " bytes in %" PRIu32 " objects\n", v->d.retained[last], v->d.count[last]);
         done = print_others(v, wanted, way.root);
     }
@@ -143,7 +131,8 @@ static uint64_t *no_objects(const struct sgc_view *v)
     return calloc((size_t)v->g->objects / 64 + 1, sizeof(uint64_t));
 }
 
-enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, const char *text, uint64_t address)
+enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, struct sgc_namer *namer, const char *text,
+                                          uint64_t address)
 {
     uint64_t offset = address - v->g->geometry.base, *wanted = no_objects(v);
     enum sgc_views_result result = SGC_VIEWS_NO_MEMORY;
@@ -159,7 +148,7 @@ enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, const char *
     else {
         sgc_assert(object < v->g->objects);
         wanted[object / 64] |= UINT64_C(1) << object % 64;
-        result = print_answer(v, wanted, text) ? SGC_VIEWS_DONE : SGC_VIEWS_NO_MEMORY;
+        result = print_answer(v, namer, wanted, text) ? SGC_VIEWS_DONE : SGC_VIEWS_NO_MEMORY;
     }
     free(wanted);
     return result;
@@ -174,7 +163,7 @@ static uint32_t main_holder(const struct sgc_view *v, uint32_t group, struct sgc
     uint32_t *row = malloc(((size_t)v->groups.count + 1) * sizeof *row), found = 0;
 
     sgc_assert(group < v->groups.count);
-    *sum = (struct sgc_held_sum){ 0, 0 };
+    *sum = (struct sgc_held_sum){ 0 };
     if (held != NULL && row != NULL) {
         memset(row, 0xff, ((size_t)v->groups.count + 1) * sizeof *row);
         row[group] = 0;
@@ -204,38 +193,46 @@ static void want(const struct sgc_view *v, uint32_t group, uint32_t holder, uint
     }
 }
 
-static bool print_group(const struct sgc_view *v, uint32_t group)
+static bool print_group(const struct sgc_view *v, struct sgc_namer *namer, uint32_t group)
 {
     uint64_t *wanted = no_objects(v);
     struct sgc_held_sum sum;
     uint32_t holder = main_holder(v, group, &sum);
     bool done = wanted != NULL && sum.objects != 0;
-    char shown[NAME];
+    char shown[SGC_VIEWS_NAME];
 
     sgc_assert(group < v->groups.count);
     if (done) {
         want(v, group, holder, wanted);
-        printf("%s: %" PRIu64 " objects, %" PRIu64 " bytes are kept by ", quoted(v->groups.name[group], shown), sum.objects,
+        printf("%s: %" PRIu64 " objects, %" PRIu64 " bytes are kept by ", sgc_views_quoted(v->groups.name[group], shown), sum.objects,
                sum.bytes);
-        printf("%s\n", quoted(sgc_view_holder_name(v, holder), shown));
-        done = print_answer(v, wanted, NULL);
+        printf("%s\n", sgc_views_quoted(sgc_view_holder_name(v, holder), shown));
+        done = print_answer(v, namer, wanted, NULL);
     }
     free(wanted);
     return done;
 }
 
+static bool is_called(const struct sgc_view *v, uint32_t group, const char *name)
+{
+    char shown[SGC_VIEWS_NAME];
+
+    sgc_assert(group < v->groups.count);
+    return strcmp(v->groups.name[group], name) == 0 || strcmp(sgc_views_quoted(v->groups.name[group], shown), name) == 0;
+}
+
 /* Of several groups of that name one that can be reached. */
-enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, const char *name)
+enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, struct sgc_namer *namer, const char *name)
 {
     struct sgc_group_sum *sum = sgc_view_sums(v);
     enum sgc_views_result result = sum == NULL ? SGC_VIEWS_NO_MEMORY : SGC_VIEWS_NO_GROUP;
 
     for (uint32_t i = 0; sum != NULL && i < v->groups.count && result != SGC_VIEWS_DONE; i++) {
-        if (strcmp(v->groups.name[i], name) != 0)
+        if (!is_called(v, i, name))
             continue;
         result = SGC_VIEWS_NOT_REACHED;
         if (sum[i].objects != 0) {
-            result = print_group(v, i) ? SGC_VIEWS_DONE : SGC_VIEWS_NO_MEMORY;
+            result = print_group(v, namer, i) ? SGC_VIEWS_DONE : SGC_VIEWS_NO_MEMORY;
             break;
         }
     }

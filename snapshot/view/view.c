@@ -98,7 +98,8 @@ void sgc_view_held(const struct sgc_view *v, const uint64_t *wanted, const uint3
                 row[v->groups.of[at]] == SGC_NAMES_NONE)
                 continue;
             sum = &sums[(size_t)row[v->groups.of[at]] * sgc_view_holders(v) + holder];
-            sum->objects++;
+            if (sum->objects++ == 0)
+                sum->first = at;
             sum->bytes += sgc_graph_bytes(v->g, at);
         }
     }

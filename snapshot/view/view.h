@@ -37,6 +37,7 @@ struct sgc_group_sum *sgc_view_sums(const struct sgc_view *v);
  */
 struct sgc_held_sum {
     uint64_t objects, bytes;
+    uint32_t first;                     /* number of one of them, of sgc_view_held */
 };
 
 /* Adds up the objects that `wanted` has a bit for (NULL: all that can be reached): those of group

@@ -98,17 +98,23 @@ static bool has_symbols(const struct names *n)
     return any;
 }
 
-/* The name of the root word at that address. */
-static const char *root_at(const struct names *n, const volatile void *address)
+/* The root word at that address, which has a name; the number of root words: there is none. */
+static uint64_t word_at(const struct names *n, const volatile void *address)
 {
     for (uint64_t r = 0; r < n->g.roots; r++) {
         const struct sgc_graph_range *range = &n->g.range[n->g.root[r].range];
-        uint32_t number = sgc_namer_root_of(n->namer, r);
 
-        if (range->lo + n->g.root[r].word * 8 == (uintptr_t)address && number != SGC_NAMER_NONE)
-            return sgc_namer_root_name(n->namer, number);
+        if (range->lo + n->g.root[r].word * 8 == (uintptr_t)address && sgc_namer_root_of(n->namer, r) != SGC_NAMER_NONE)
+            return r;
     }
-    return "";
+    return n->g.roots;
+}
+
+static const char *root_at(const struct names *n, const volatile void *address)
+{
+    uint64_t root = word_at(n, address);
+
+    return root < n->g.roots ? sgc_namer_root_name(n->namer, sgc_namer_root_of(n->namer, root)) : "";
 }
 
 static const char *name_of(const struct names *n, const void *object)
@@ -134,6 +140,8 @@ static void test_variables(void)
                root_at(&n, &held_by_this[1]));
         tap_ok(strcmp(sgc_namer_address(n.namer, (uintptr_t)&held_by_this[3], text), "held_by_this+0x18") == 0,
                "with a place: %s", text);
+        tap_ok(strcmp(sgc_namer_root_word(n.namer, word_at(&n, &held_by_this[3]), text), "held_by_this+0x18") == 0,
+               "which a root word has, too: %s", text);
         tap_ok(name_of(&n, held_by_this[1])[0] == '\0', "a first word that points at a variable is no type");
     } else {
         tap_ok(strcmp(root_at(&n, &held_by_this[1]), "static data of test_names") == 0, "without symbols: %s",
