@@ -363,6 +363,7 @@ const char *sgc_namer_root_word(struct sgc_namer *n, uint64_t root, char text[SG
     uint64_t offset = 0;
     size_t length = 0;
 
+    sgc_assert(name[0] != '\0' && (module == SGC_GRAPH_NONE || range->lo != 0));
     if (module != SGC_GRAPH_NONE) {
         offset = address - n->g->module[module].lo;
         symbol = find_symbol(symbols_of(n, module), offset);

@@ -16,6 +16,8 @@ static ssize_t write_some(void *file, const char *text, size_t bytes)
 bool sgc_output_is_input(const char *path, const char *input)
 {
     struct stat output, read;
+
+    sgc_assert(path != NULL && input != NULL);
     bool there = stat(path, &output) == 0 && (strcmp(input, "-") == 0 ? fstat(0, &read) : stat(input, &read)) == 0;
 
     return strcmp(path, "-") != 0 && there && S_ISREG(output.st_mode) && output.st_dev == read.st_dev &&

@@ -41,8 +41,10 @@ static void print_roots(const struct sgc_view *v, const struct sgc_growth *growt
         if (printed[i] == sgc_view_holders(v))
             return;
         held = &growth->held[printed[i]];
+        sgc_assert(held->objects != 0 && held->first < v->g->objects);
         printf("%16s%" PRIu64 " bytes in %" PRIu64 " objects of the new ones, as that at %#" PRIx64 ": %s\n", "", held->bytes,
-               held->objects, sgc_graph_address(v->g, held->first), sgc_views_quoted(sgc_view_holder_name(v, printed[i]), shown));
+               held->objects, sgc_graph_address(v->g, held->first),
+               sgc_views_quoted(sgc_view_holder_name(v, printed[i]), shown));
     }
 }
 

@@ -30,7 +30,7 @@ enum sgc_views_result {
     SGC_VIEWS_NOT_REACHED,              /* nothing leads to any object of it */
 };
 
-/* Without what could disturb a terminal.  What a namer says is whole. */
+/* Without bytes that could disturb a terminal.  A namer's texts are whole. */
 enum { SGC_VIEWS_NAME = SGC_NAMER_TEXT + 32 };
 const char *sgc_views_quoted(const char *name, char shown[SGC_VIEWS_NAME]);
 
@@ -40,8 +40,8 @@ bool sgc_views_print_retained(const struct sgc_view *v, const struct sgc_views_s
 
 /* ---- views_why.c ---- */
 
-/* `text`: the address as it was given; `name`: of a group, as it is or as it was printed.  The namer
- * is the one that has named the view. */
+/* `text`: the address as it was given; `name`: of a group, as it is or as it was printed.  The
+ * namer is the one that has named the view. */
 enum sgc_views_result sgc_views_print_why(const struct sgc_view *v, struct sgc_namer *namer, const char *text,
                                           uint64_t address);
 enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, struct sgc_namer *namer, const char *name);

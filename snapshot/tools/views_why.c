@@ -19,7 +19,8 @@ static void print_root(const struct sgc_view *v, struct sgc_namer *namer, uint64
 {
     static const char *const others[SGC_GRAPH_ROOTS] = {
         [SGC_GRAPH_UNCOLLECTABLE] = "an uncollectable object",
-        [SGC_GRAPH_FINALIZATION] = "finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle reference",
+        [SGC_GRAPH_FINALIZATION] = "finalization: it waits for its finalizer, or is a finalizer's data, or a strong toggle "
+                                   "reference",
         [SGC_GRAPH_HOOK] = "a hook of the program's, which has pushed or marked it",
         [SGC_GRAPH_PROCEDURE] = "a mark procedure, which has found it in memory that is no object's",
         [SGC_GRAPH_FINALIZER] = "only its own finalizer, for the one collection",
@@ -204,8 +205,8 @@ static bool print_group(const struct sgc_view *v, struct sgc_namer *namer, uint3
     sgc_assert(group < v->groups.count);
     if (done) {
         want(v, group, holder, wanted);
-        printf("%s: %" PRIu64 " objects, %" PRIu64 " bytes are kept by ", sgc_views_quoted(v->groups.name[group], shown), sum.objects,
-               sum.bytes);
+        printf("%s: %" PRIu64 " objects, %" PRIu64 " bytes are kept by ", sgc_views_quoted(v->groups.name[group], shown),
+               sum.objects, sum.bytes);
         printf("%s\n", sgc_views_quoted(sgc_view_holder_name(v, holder), shown));
         done = print_answer(v, namer, wanted, NULL);
     }
