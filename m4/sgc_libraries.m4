@@ -43,7 +43,7 @@ AC_DEFUN([SGC_ELFUTILS], [
   SGC_ELFUTILS_LIBS=
   AS_IF([test "$with_elfutils" != no], [
     AC_CHECK_HEADER([elfutils/libdwfl.h],
-      [AC_CHECK_LIB([dw], [dwfl_module_getsym_info], [sgc_have_elfutils=yes SGC_ELFUTILS_LIBS=-ldw])])
+      [AC_CHECK_LIB([dw], [dwfl_module_getsym_info], [sgc_have_elfutils=yes SGC_ELFUTILS_LIBS="-ldw -lelf"])])
     AS_IF([test "$with_elfutils" != auto && test "$sgc_have_elfutils" = no],
       [AC_MSG_ERROR([--with-elfutils: elfutils/libdwfl.h or libdw not found; install it (Debian: libdw-dev) or configure --without-elfutils])])
   ])

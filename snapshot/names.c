@@ -3,80 +3,13 @@
 #include "snapshot/names.h"
 
 #include <inttypes.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "platform/text_line.h"
 #include "snapshot/symbols.h"
-
-/* ---- texts, each once ---- */
-
-struct texts {
-    char **of;
-    const void **owner;                 /* what has that name; NULL: nobody has said */
-    uint32_t count, capacity;
-    void *tree;                         /* of struct numbered */
-};
-
-struct numbered {
-    uint32_t number;
-    char text[];
-};
-
-static int compare_numbered(const void *a, const void *b)
-{
-    return strcmp(((const struct numbered *)a)->text, ((const struct numbered *)b)->text);
-}
-
-static bool grow(struct texts *texts)
-{
-    uint32_t capacity = texts->capacity == 0 ? 64 : 2 * texts->capacity;
-    char **of;
-    const void **owner;
-
-    sgc_assert(texts->count <= texts->capacity);
-    if (texts->count < texts->capacity)
-        return true;
-    of = realloc(texts->of, capacity * sizeof *of);
-    texts->of = of != NULL ? of : texts->of;
-    owner = realloc(texts->owner, capacity * sizeof *owner);
-    texts->owner = owner != NULL ? owner : texts->owner;
-    if (of == NULL || owner == NULL)
-        return false;
-    texts->capacity = capacity;
-    return true;
-}
-
-/* Its number; SGC_NAMER_NONE: there is no memory. */
-static uint32_t number_of(struct texts *texts, const char *text)
-{
-    struct numbered *entry = malloc(sizeof *entry + strlen(text) + 1), **found;
-
-    sgc_assert(text[0] != '\0');
-    if (entry == NULL || !grow(texts)) {
-        free(entry);
-        return SGC_NAMER_NONE;
-    }
-    strcpy(entry->text, text);
-    entry->number = texts->count;
-    found = tsearch(entry, &texts->tree, compare_numbered);
-    if (found != NULL && *found == entry) {
-        texts->owner[texts->count] = NULL;
-        texts->of[texts->count++] = entry->text;
-        return entry->number;
-    }
-    free(entry);
-    return found != NULL ? (*found)->number : SGC_NAMER_NONE;
-}
-
-static void release_texts(struct texts *texts)
-{
-    tdestroy(texts->tree, free);
-    free(texts->of);
-    free(texts->owner);
-}
+#include "snapshot/texts.h"
 
 /* ---- the namer ---- */
 
@@ -88,12 +21,13 @@ struct module {
 
 struct type {
     uint32_t class, symbol, place;      /* groups by the three ways; SGC_NAMER_NONE: it has none */
+    bool there, repeats;                /* one object, or several, have it */
 };
 
 struct sgc_namer {
     const struct sgc_graph *g;
     struct module *module;
-    struct texts groups, roots;
+    struct sgc_texts groups, roots;
     struct type *type;
     uint32_t kind[SGC_GRAPH_KINDS];     /* groups */
     uint32_t *root_of;
@@ -108,14 +42,38 @@ static const char *base_name(const char *path)
     return path[0] == '\0' ? "unknown" : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-static void note_problem(struct module *m, const char *path, const char *problem)
+/* Libraries of the system are stripped everywhere. */
+static bool is_of_system(const char *path)
 {
-    size_t bytes = strlen(path) + strlen(problem) + 3;
+    return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+}
 
+static void note_problem(struct module *m, const char *missing, const char *path, const char *problem)
+{
     sgc_assert(m->problem == NULL && problem[0] != '\0');
-    m->problem = malloc(bytes);
-    if (m->problem != NULL)
-        snprintf(m->problem, bytes, "%s: %s", path[0] != '\0' ? path : "a module", problem);
+    if (asprintf(&m->problem, "%s from %s: %s", missing, path[0] != '\0' ? path : "a module", problem) < 0)
+        m->problem = NULL;
+}
+
+/* Something in it has no name since the symbols of its own have been removed. */
+static void note_stripped(struct sgc_namer *n, uint32_t module)
+{
+    const struct sgc_graph_module *of = &n->g->module[module];
+    struct module *m = &n->module[module];
+    char id[2 * SGC_GRAPH_BUILD_ID + 1] = "", text[SGC_SYMBOLS_PROBLEM];
+
+    sgc_assert(module < n->g->modules && of->build_id_bytes <= SGC_GRAPH_BUILD_ID);
+    if (m->problem != NULL || !m->there || m->symbols.complete)
+        return;
+    for (uint32_t i = 0; i < of->build_id_bytes; i++)
+        sprintf(id + 2 * i, "%02x", of->build_id[i]);
+    if (id[0] != '\0')
+        snprintf(text, sizeof text, "its own symbols have been stripped; install its debug package (Debian: NAME-dbgsym), or put "
+                 "its debug file at /usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+    else
+        snprintf(text, sizeof text, "its own symbols have been stripped, and it has no build id by which its debug file can be "
+                 "found; build it with -g, and do not strip it");
+    note_problem(m, m->symbols.count != 0 ? "few names" : "no names", of->path, text);
 }
 
 /* NULL: it has no symbols. */
@@ -128,7 +86,7 @@ static const struct sgc_symbols *symbols_of(struct sgc_namer *n, uint32_t module
     if (!m->asked) {
         m->there = sgc_symbols_read(&m->symbols, &n->g->module[module], problem);
         if (!m->there)
-            note_problem(m, n->g->module[module].path, problem);
+            note_problem(m, "no names", n->g->module[module].path, problem);
     }
     m->asked = true;
     return m->there ? &m->symbols : NULL;
@@ -184,6 +142,24 @@ const char *sgc_namer_address(struct sgc_namer *n, uint64_t address, char text[S
     return text;
 }
 
+/* The number of a name that several things have: with the place of this one behind it, or its
+ * address, if modules have one name, too. */
+static uint32_t distinct(const struct sgc_namer *n, struct sgc_texts *texts, uint32_t number, uint32_t module,
+                         const struct sgc_symbol *symbol)
+{
+    char text[2 * SGC_NAMER_TEXT], place[SGC_NAMER_TEXT];
+
+    if (number == SGC_NAMER_NONE || !texts->of[number].shared)
+        return number;
+    show_place(n, module, symbol->lo, place);
+    snprintf(text, SGC_NAMER_TEXT, "%.*s at %.*s", SGC_NAMER_TEXT / 2, texts->of[number].text, SGC_NAMER_TEXT / 4, place);
+    number = sgc_texts_number(texts, text, symbol);
+    if (number == SGC_NAMER_NONE || !texts->of[number].shared)
+        return number;
+    snprintf(text + strlen(text), SGC_NAMER_TEXT / 4, ", %#" PRIx64, n->g->module[module].lo + symbol->lo);
+    return sgc_texts_number(texts, text, symbol);
+}
+
 /* ---- groups ---- */
 
 /* May there be a table that describes a type?  It has addresses in it, which the loader has
@@ -197,26 +173,61 @@ static bool may_describe(const struct sgc_graph_module *module, uint64_t offset)
     return false;
 }
 
+/* The symbol that a type is, and its class. */
+static const struct sgc_symbol *class_of(struct sgc_namer *n, const struct sgc_graph_type *type, char text[SGC_NAMER_TEXT])
+{
+    const struct sgc_symbol *symbol = find_symbol(symbols_of(n, type->module), type->offset);
+
+    return symbol != NULL && sgc_class_of_symbol(symbol->name, text) ? symbol : NULL;
+}
+
+/* A place of which nothing else is known is a type if several objects point there: a first field may
+ * point at any data, mostly each at its own. */
 static void name_type(struct sgc_namer *n, uint32_t number, bool types_first)
 {
     const struct sgc_graph_type *type = &n->g->type[number];
     const struct sgc_symbols *symbols = symbols_of(n, type->module);
-    const struct sgc_symbol *symbol = find_symbol(symbols, type->offset);
     struct type *t = &n->type[number];
     char text[SGC_NAMER_TEXT];
+    const struct sgc_symbol *class = class_of(n, type, text);
 
     sgc_assert(number < n->g->types && type->module < n->g->modules);
-    *t = (struct type){ SGC_NAMER_NONE, SGC_NAMER_NONE, SGC_NAMER_NONE };
-    if (symbol != NULL && sgc_class_of_symbol(symbol->name, text))
-        t->class = number_of(&n->groups, text);
+    t->class = t->symbol = t->place = SGC_NAMER_NONE;
+    if (class != NULL)
+        t->class = sgc_texts_number(&n->groups, text, class);
     if (types_first) {
         sgc_namer_address(n, n->g->module[type->module].lo + type->offset, text);
-        t->symbol = number_of(&n->groups, text);
+        t->symbol = sgc_texts_number(&n->groups, text, NULL);
     }
-    if (symbol == NULL && (symbols == NULL || !symbols->complete) && may_describe(&n->g->module[type->module], type->offset)) {
+    if (t->repeats && (symbols == NULL || !symbols->complete) && find_symbol(symbols, type->offset) == NULL &&
+        may_describe(&n->g->module[type->module], type->offset)) {
         show_place(n, type->module, type->offset, text);
-        t->place = number_of(&n->groups, text);
+        t->place = sgc_texts_number(&n->groups, text, NULL);
+        note_stripped(n, type->module);
     }
+}
+
+static void find_repeated(struct sgc_namer *n)
+{
+    for (uint32_t i = 0; n->g->type_of != NULL && i < n->g->objects; i++) {
+        struct type *t = &n->type[n->g->type_of[i]];
+
+        if (n->g->type_of[i] == SGC_GRAPH_NO_TYPE)
+            continue;
+        sgc_assert(n->g->type_of[i] < n->g->types);
+        t->repeats = t->there;
+        t->there = true;
+    }
+}
+
+/* Classes of one name are told apart. */
+static void tell_classes_apart(struct sgc_namer *n)
+{
+    char text[SGC_NAMER_TEXT];
+
+    for (uint32_t i = 0; i < n->g->types; i++)
+        if (n->type[i].class != SGC_NAMER_NONE)
+            n->type[i].class = distinct(n, &n->groups, n->type[i].class, n->g->type[i].module, class_of(n, &n->g->type[i], text));
 }
 
 static void name_groups(struct sgc_namer *n)
@@ -229,10 +240,12 @@ static void name_groups(struct sgc_namer *n)
     for (uint32_t i = 0; i < n->g->kinds; i++) {
         types_first |= n->g->kind[i].type_first;
         if (n->g->kind[i].name[0] != '\0')
-            n->kind[i] = number_of(&n->groups, n->g->kind[i].name);
+            n->kind[i] = sgc_texts_number(&n->groups, n->g->kind[i].name, NULL);
     }
+    find_repeated(n);
     for (uint32_t i = 0; i < n->g->types; i++)
         name_type(n, i, types_first);
+    tell_classes_apart(n);
 }
 
 uint32_t sgc_namer_groups(const struct sgc_namer *n)
@@ -245,7 +258,7 @@ uint32_t sgc_namer_group_of(void *namer, uint32_t object)
     const struct sgc_namer *n = namer;
     uint32_t number = n->g->type_of != NULL ? n->g->type_of[object] : SGC_GRAPH_NO_TYPE;
     uint32_t kind = sgc_graph_kind_of(n->g, object);
-    const struct type none = { SGC_NAMER_NONE, SGC_NAMER_NONE, SGC_NAMER_NONE };
+    const struct type none = { .class = SGC_NAMER_NONE, .symbol = SGC_NAMER_NONE, .place = SGC_NAMER_NONE };
     const struct type *type = number != SGC_GRAPH_NO_TYPE ? &n->type[number] : &none;
 
     sgc_assert(kind < n->g->kinds && (number < n->g->types || number == SGC_GRAPH_NO_TYPE));
@@ -261,7 +274,7 @@ const char *sgc_namer_group_name(void *namer, uint32_t group)
     const struct sgc_namer *n = namer;
 
     sgc_assert(group < n->groups.count);
-    return n->groups.of[group];
+    return n->groups.of[group].text;
 }
 
 /* ---- roots ---- */
@@ -277,42 +290,57 @@ static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range 
              name[0] != '\0' ? " (" : "", name, name[0] != '\0' ? ")" : "");
 }
 
-/* Variables of one name, as those of several files may be, are told apart by their places. */
-static uint32_t number_of_variable(struct sgc_namer *n, uint32_t module, const struct sgc_symbol *symbol)
+/* Of a static word; NULL: none. */
+static const struct sgc_symbol *variable_of(struct sgc_namer *n, uint64_t root, uint32_t *module, uint64_t *offset)
 {
-    char text[SGC_NAMER_TEXT], place[SGC_NAMER_TEXT];
-    uint32_t number;
-    size_t length;
+    const struct sgc_graph_range *range = &n->g->range[n->g->root[root].range];
+    uint64_t address = range->lo + n->g->root[root].word * n->g->geometry.word;
 
-    sgc_symbol_text(symbol->name, text);
-    number = number_of(&n->roots, text);
-    if (number != SGC_NAMER_NONE && n->roots.owner[number] != NULL && n->roots.owner[number] != symbol) {
-        show_place(n, module, symbol->lo, place);
-        length = strnlen(text, SGC_NAMER_TEXT / 2);
-        snprintf(text + length, SGC_NAMER_TEXT - length, " at %.*s", (int)(SGC_NAMER_TEXT - length - 8), place);
-        number = number_of(&n->roots, text);
-    }
-    if (number != SGC_NAMER_NONE)
-        n->roots.owner[number] = symbol;
-    return number;
+    sgc_assert(root < n->g->roots);
+    *module = range->root <= SGC_GRAPH_ADDED && range->lo != 0 ? sgc_graph_module_at(n->g, address) : SGC_GRAPH_NONE;
+    if (*module == SGC_GRAPH_NONE)
+        return NULL;
+    *offset = address - n->g->module[*module].lo;
+    return find_symbol(symbols_of(n, *module), *offset);
 }
 
-static uint32_t name_variable(struct sgc_namer *n, uint64_t address)
+static uint32_t name_variable(struct sgc_namer *n, uint64_t root)
 {
-    uint32_t module = sgc_graph_module_at(n->g, address);
     const struct sgc_symbol *symbol;
     char text[SGC_NAMER_TEXT];
+    uint32_t module;
+    uint64_t offset;
 
+    symbol = variable_of(n, root, &module, &offset);
     if (module == SGC_GRAPH_NONE)
         return SGC_NAMER_NONE;
-    symbol = find_symbol(symbols_of(n, module), address - n->g->module[module].lo);
     if (symbol != NULL && symbol == n->last)
         return n->last_root;
     n->last = symbol;
-    if (symbol != NULL)
-        return n->last_root = number_of_variable(n, module, symbol);
+    if (symbol != NULL) {
+        sgc_symbol_text(symbol->name, text);
+        return n->last_root = sgc_texts_number(&n->roots, text, symbol);
+    }
+    if (!is_of_system(n->g->module[module].path))
+        note_stripped(n, module);
     snprintf(text, SGC_NAMER_TEXT, "static data of %s", base_name(n->g->module[module].path));
-    return number_of(&n->roots, text);
+    return sgc_texts_number(&n->roots, text, NULL);
+}
+
+/* Variables of one name, as those of several files may be, are told apart. */
+static void tell_variables_apart(struct sgc_namer *n)
+{
+    for (uint64_t r = 0; r < n->g->roots; r++) {
+        const struct sgc_symbol *symbol;
+        uint32_t module;
+        uint64_t offset;
+
+        if (n->root_of[r] == SGC_NAMER_NONE || !n->roots.of[n->root_of[r]].shared)
+            continue;
+        symbol = variable_of(n, r, &module, &offset);
+        if (symbol != NULL)
+            n->root_of[r] = distinct(n, &n->roots, n->root_of[r], module, symbol);
+    }
 }
 
 static void name_range(struct sgc_namer *n, const struct sgc_graph_range *range)
@@ -324,11 +352,11 @@ static void name_range(struct sgc_namer *n, const struct sgc_graph_range *range)
     if (range->thread != 0 && (range->root == SGC_GRAPH_STACK || range->root == SGC_GRAPH_THREAD_LOCAL) &&
         range->first_root != range[1].first_root) {
         show_thread(n->g, range, text);
-        thread = number_of(&n->roots, text);
+        thread = sgc_texts_number(&n->roots, text, NULL);
     }
     for (uint64_t r = range->first_root; r < range[1].first_root; r++)
         n->root_of[r] = range->root <= SGC_GRAPH_ADDED && range->lo != 0
-                            ? name_variable(n, range->lo + n->g->root[r].word * n->g->geometry.word) : thread;
+                            ? name_variable(n, r) : thread;
 }
 
 uint32_t sgc_namer_roots(const struct sgc_namer *n)
@@ -349,33 +377,25 @@ const char *sgc_namer_root_name(void *namer, uint32_t root)
     const struct sgc_namer *n = namer;
 
     sgc_assert(root < n->roots.count);
-    return n->roots.of[root];
+    return n->roots.of[root].text;
 }
 
 /* A variable's name begins with its symbol, and the place behind that may tell it from another. */
 const char *sgc_namer_root_word(struct sgc_namer *n, uint64_t root, char text[SGC_NAMER_TEXT])
 {
-    const struct sgc_graph_range *range = &n->g->range[n->g->root[root].range];
-    uint64_t address = range->lo + n->g->root[root].word * n->g->geometry.word;
     const char *name = sgc_namer_root_name(n, n->root_of[root]);
-    uint32_t module = range->root <= SGC_GRAPH_ADDED ? sgc_graph_module_at(n->g, address) : SGC_GRAPH_NONE;
-    const struct sgc_symbol *symbol = NULL;
-    uint64_t offset = 0;
-    size_t length = 0;
+    uint32_t module;
+    uint64_t offset;
+    const struct sgc_symbol *symbol = variable_of(n, root, &module, &offset);
+    size_t length;
 
-    sgc_assert(name[0] != '\0' && (module == SGC_GRAPH_NONE || range->lo != 0));
-    if (module != SGC_GRAPH_NONE) {
-        offset = address - n->g->module[module].lo;
-        symbol = find_symbol(symbols_of(n, module), offset);
-    }
-    if (symbol != NULL && offset != symbol->lo) {
-        sgc_symbol_text(symbol->name, text);
-        for (length = strlen(text); strncmp(name, text, length) != 0;)
-            length--;
-        snprintf(text + length, SGC_NAMER_TEXT - length, "+%#" PRIx64 "%s", offset - symbol->lo, name + length);
-    } else {
-        snprintf(text, SGC_NAMER_TEXT, "%s", name);
-    }
+    snprintf(text, SGC_NAMER_TEXT, "%s", name);
+    if (symbol == NULL || offset == symbol->lo)
+        return text;
+    sgc_symbol_text(symbol->name, text);
+    for (length = strlen(text); strncmp(name, text, length) != 0;)
+        length--;
+    snprintf(text + length, SGC_NAMER_TEXT - length, "+%#" PRIx64 "%s", offset - symbol->lo, name + length);
     return text;
 }
 
@@ -395,7 +415,7 @@ void sgc_namer_print_problems(const struct sgc_namer *n)
     const char *problem;
 
     for (uint32_t i = 0; (problem = sgc_namer_problem(n, i)) != NULL; i++)
-        fprintf(stderr, "sgc-snapshot: no names from %s\n", sgc_quote(problem, strlen(problem), shown, sizeof shown));
+        fprintf(stderr, "sgc-snapshot: %s\n", sgc_quote(problem, strlen(problem), shown, sizeof shown));
 }
 
 struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)
@@ -406,7 +426,7 @@ struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)
         return NULL;
     n->g = g;
     n->module = calloc((size_t)g->modules + 1, sizeof *n->module);
-    n->type = malloc(((size_t)g->types + 1) * sizeof *n->type);
+    n->type = calloc((size_t)g->types + 1, sizeof *n->type);
     n->root_of = malloc(((size_t)g->roots + 1) * sizeof *n->root_of);
     if (n->module == NULL || n->type == NULL || n->root_of == NULL) {
         sgc_namer_close(n);
@@ -415,6 +435,7 @@ struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)
     name_groups(n);
     for (uint32_t i = 0; i < g->ranges; i++)
         name_range(n, &g->range[i]);
+    tell_variables_apart(n);
     return n;
 }
 
@@ -426,8 +447,8 @@ void sgc_namer_close(struct sgc_namer *n)
         sgc_symbols_release(&n->module[i].symbols);
         free(n->module[i].problem);
     }
-    release_texts(&n->groups);
-    release_texts(&n->roots);
+    sgc_texts_release(&n->groups);
+    sgc_texts_release(&n->roots);
     free(n->module);
     free(n->type);
     free(n->root_of);

@@ -8,15 +8,16 @@
  *   1. its class: the symbol at which its first word points is a table of virtual functions, a
  *      class of Objective-C, or, if its kind says that first words describe types, any symbol
  *   2. its kind's name, SGC_name_kind
- *   3. where its first word points, as "program+0x4fd0": into data of a module of which it cannot be
- *      known what is there, since symbols are missing
+ *   3. where its first word points, as "program+0x4fd0", if that of another object does, too: into
+ *      data of a module of which it cannot be known what is there, since symbols are missing
  *
  * Other symbols prove nothing: a first field may point at a string.  A root word is called by the
  * variable that it is a part of, or by the module; those of stacks and of thread-local variables by
  * the thread.
  *
- * Objects of one name have one number, and so have root words.  Names may have any bytes, and none
- * is empty.  By one thread.  12 bytes a type, 4 a root word, and the symbols of the modules that
+ * Objects of one name have one number, and so have root words.  Classes of one name, and variables,
+ * have their places behind it: "node at libshapes.so+0x40".  Names may have any bytes, and none
+ * is empty.  By one thread.  16 bytes a type, 4 a root word, and the symbols of the modules that
  * are pointed at.
  */
 #ifndef SGC_SNAPSHOT_NAMES_H
@@ -52,8 +53,8 @@ const char *sgc_namer_root_word(struct sgc_namer *namer, uint64_t root, char tex
 /* "variable+0x10", "program+0x4fd0", or, outside of modules, "0x..." */
 const char *sgc_namer_address(struct sgc_namer *namer, uint64_t address, char text[SGC_NAMER_TEXT]);
 
-/* Why there are no symbols of a module that something points at: "PATH: ...", the i-th from 0;
- * NULL: there are no more.  The second prints all to stderr, a line each. */
+/* Why there are no symbols, or too few, of a module that something points at: "no names from PATH:
+ * ...", the i-th from 0; NULL: there are no more.  The second prints all to stderr, a line each. */
 const char *sgc_namer_problem(const struct sgc_namer *namer, uint32_t i);
 void sgc_namer_print_problems(const struct sgc_namer *namer);
 

@@ -21,8 +21,8 @@ struct sgc_symbols {
     void *source;                       /* holds the names */
 };
 
-/* False, with a text that says why and how to go on, if there are none, or if the file is not the
- * one that was loaded; *symbols is to be released in any case. */
+/* False, with a text that says why and how to go on, if they cannot be read, or if the file is not
+ * the one that was loaded; *symbols is to be released in any case. */
 bool sgc_symbols_read(struct sgc_symbols *symbols, const struct sgc_graph_module *module,
                       char problem[SGC_SYMBOLS_PROBLEM]);
 void sgc_symbols_release(struct sgc_symbols *symbols);

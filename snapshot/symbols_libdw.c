@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Symbols by libdw: snapshot/symbols.h.  It knows where debug files are, of a program that was
- * stripped, too.  A file of another build has other addresses, so its build id is compared with the
+ * stripped, too: on this machine, since servers of them may take long, or never answer.  A file of another build has other addresses, so its build id is compared with the
  * one that was noted when the snapshot was written.
  */
 #include "snapshot/symbols.h"
@@ -26,8 +26,30 @@ static bool fail(char problem[SGC_SYMBOLS_PROBLEM], const char *why, const char 
 
 /* ---- the file ---- */
 
-/* One without a build id, which has been loaded from there, is believed. */
-static bool is_same_build(Dwfl_Module *found, const struct sgc_graph_module *module)
+/* Those of its program headers that are loaded are those that were. */
+static bool has_same_segments(Elf *elf, const struct sgc_graph_module *module)
+{
+    uint32_t i = 0;
+    size_t count = 0;
+
+    elf_getphdrnum(elf, &count);
+    for (size_t header = 0; header < count; header++) {
+        GElf_Phdr h;
+
+        if (gelf_getphdr(elf, (int)header, &h) == NULL || h.p_type != PT_LOAD || h.p_memsz == 0)
+            continue;
+        if (i == module->segments || module->segment[i].bytes != h.p_memsz || module->segment[i].access != (h.p_flags & 7) ||
+            module->segment[i].lo - module->lo != h.p_vaddr - module->file_lo)
+            return false;
+        i++;
+    }
+    sgc_assert(i <= module->segments);
+    return i == module->segments;
+}
+
+/* Without build ids the sizes of the segments, which hardly any change of a program leaves as they
+ * were, have to do. */
+static bool is_same_build(Dwfl_Module *found, Elf *elf, const struct sgc_graph_module *module)
 {
     const unsigned char *id = NULL;
     GElf_Addr address;
@@ -38,7 +60,9 @@ static bool is_same_build(Dwfl_Module *found, const struct sgc_graph_module *mod
         bytes = 0;
     if (bytes > SGC_GRAPH_BUILD_ID)
         bytes = SGC_GRAPH_BUILD_ID;
-    return (uint32_t)bytes == module->build_id_bytes && (bytes == 0 || memcmp(id, module->build_id, (size_t)bytes) == 0);
+    if ((uint32_t)bytes != module->build_id_bytes)
+        return false;
+    return bytes == 0 ? has_same_segments(elf, module) : memcmp(id, module->build_id, (size_t)bytes) == 0;
 }
 
 /* The addresses of symbols are those in the file. */
@@ -93,7 +117,7 @@ static void take_symbols(struct sgc_symbols *symbols, Dwfl_Module *found, int co
         symbols->complete |= GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
         symbols->of[symbols->count++] = (struct sgc_symbol){ address - module->file_lo, symbol.st_size, name };
     }
-    sgc_assert(symbols->count < (size_t)count);
+    sgc_assert(symbols->count == 0 || symbols->count < (size_t)count);
     qsort(symbols->of, symbols->count, sizeof *symbols->of, compare);
 }
 
@@ -101,16 +125,15 @@ static bool read_symbols(struct sgc_symbols *symbols, Dwfl_Module *found, const 
                          char problem[SGC_SYMBOLS_PROBLEM])
 {
     GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(found, &bias);
     int count;
 
-    if (dwfl_module_getelf(found, &bias) == NULL)
+    if (elf == NULL)
         return fail(problem, "it cannot be read", dwfl_errmsg(-1));
-    if (!is_same_build(found, module))
+    if (!is_same_build(found, elf, module))
         return fail(problem, "it is of another build than the one that was loaded when the snapshot was written", "");
     count = dwfl_module_getsymtab(found);
-    if (count <= 0)
-        return fail(problem, "it has no symbols", "");
-    symbols->of = malloc((size_t)count * sizeof *symbols->of);
+    symbols->of = malloc((size_t)(count > 0 ? count : 1) * sizeof *symbols->of);
     if (symbols->of == NULL)
         return fail(problem, "there is no memory for its symbols", "");
     take_symbols(symbols, found, count, module);
@@ -127,6 +150,7 @@ bool sgc_symbols_read(struct sgc_symbols *symbols, const struct sgc_graph_module
     };
     Dwfl_Module *found;
 
+    unsetenv("DEBUGINFOD_URLS");
     *symbols = (struct sgc_symbols){ .source = dwfl_begin(&callbacks) };
     if (symbols->source == NULL)
         return fail(problem, "libdw does not work", dwfl_errmsg(-1));

@@ -47,6 +47,7 @@ static const char help[] =
     "  --share PERCENT of retained: of what is reachable; what retains less is summed up; 1\n"
     "  --depth N       of retained, and of exports but --heapsnapshot: groups one below the other; 8, of exports 64\n"
     "  --type NAME     of why: a group, as types prints it\n"
+    "  --path OLD=NEW  of all views: what the program had loaded from a path that begins with OLD is in NEW... now\n"
     "  --heapsnapshot  all objects and pointers, for DevTools (Memory, Load profile)\n"
     "  --pprof         the tree of retained as a profile: go tool pprof, speedscope\n"
     "  --folded        the same, a line for each stack\n"

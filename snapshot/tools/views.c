@@ -16,14 +16,14 @@
 #include "snapshot/tools/views_print.h"
 #include "snapshot/view/compare.h"
 
-enum { FILES = 2, OPTIONS = 7 };
+enum { FILES = 2, OPTIONS = 8 };
 
-enum option_letter { OUTPUT = 'o', TOP = 256, DEPTH, SHARE, TYPE, SMALLEST, HEAPSNAPSHOT, PPROF, FOLDED, JSON };
+enum option_letter { OUTPUT = 'o', TOP = 256, DEPTH, SHARE, TYPE, SMALLEST, MOVED, HEAPSNAPSHOT, PPROF, FOLDED, JSON };
 
 static const struct option long_options[] = {
     { "top", required_argument, NULL, TOP }, { "depth", required_argument, NULL, DEPTH },
     { "share", required_argument, NULL, SHARE }, { "type", required_argument, NULL, TYPE },
-    { "least", required_argument, NULL, SMALLEST }, { "output", required_argument, NULL, OUTPUT },
+    { "path", required_argument, NULL, MOVED }, { "least", required_argument, NULL, SMALLEST }, { "output", required_argument, NULL, OUTPUT },
     { "heapsnapshot", no_argument, NULL, HEAPSNAPSHOT }, { "pprof", no_argument, NULL, PPROF },
     { "folded", no_argument, NULL, FOLDED }, { "json", no_argument, NULL, JSON }, { NULL, 0, NULL, 0 },
 };
@@ -66,11 +66,30 @@ static bool make_view(struct loaded *l)
     return sgc_view_make(&l->v, &l->g, &names);
 }
 
-static void load(struct loaded *l, const char *path)
+/* `moved`: "OLD=NEW"; what the program had loaded from OLD... is in NEW... now. */
+static void move_modules(struct sgc_graph *g, const char *moved)
+{
+    size_t old = (size_t)(strchr(moved, '=') - moved);
+
+    sgc_assert(moved[old] == '=');
+    for (uint32_t i = 0; i < g->modules; i++) {
+        char *path = g->module[i].path;
+
+        if (strncmp(path, moved, old) != 0)
+            continue;
+        if (asprintf(&g->module[i].path, "%s%s", moved + old + 1, path + old) < 0)
+            no_memory();
+        free(path);
+    }
+}
+
+static void load(struct loaded *l, const char *path, const struct sgc_views_settings *s)
 {
     if (!sgc_graph_load(&l->g, path, SGC_GRAPH_TYPES))
         exit(SGC_TOOL_FAILED);
     sgc_assert(l->g.object != NULL);
+    if (s->moved != NULL)
+        move_modules(&l->g, s->moved);
     if (!make_view(l))
         no_memory();
 }
@@ -90,7 +109,7 @@ static int run_types(const struct sgc_views_settings *s, char **files)
     struct loaded l;
     bool printed;
 
-    load(&l, files[0]);
+    load(&l, files[0], s);
     printed = sgc_views_print_types(&l.v, s);
     release(&l);
     return printed ? sgc_tool_end() : (no_memory(), 0);
@@ -101,7 +120,7 @@ static int run_retained(const struct sgc_views_settings *s, char **files)
     struct loaded l;
     bool printed;
 
-    load(&l, files[0]);
+    load(&l, files[0], s);
     printed = sgc_views_print_retained(&l.v, s);
     release(&l);
     return printed ? sgc_tool_end() : (no_memory(), 0);
@@ -143,7 +162,7 @@ static int run_why(const struct sgc_views_settings *s, char **files)
     enum sgc_views_result result;
     struct loaded l;
 
-    load(&l, files[0]);
+    load(&l, files[0], s);
     result = s->type == NULL ? sgc_views_print_why(&l.v, l.namer, files[1], address)
                              : sgc_views_print_why_type(&l.v, l.namer, s->type);
     say_why_not(result, &l.g, s->type == NULL ? files[1] : s->type);
@@ -171,8 +190,8 @@ static int run_compare(const struct sgc_views_settings *s, char **files)
     struct loaded older, newer;
     bool printed;
 
-    load(&older, files[0]);
-    load(&newer, files[1]);
+    load(&older, files[0], s);
+    load(&newer, files[1], s);
     check_same_process(&older.g, &newer.g, files);
     printed = sgc_views_print_compare(&older.v, &newer.v, s);
     release(&older);
@@ -206,18 +225,18 @@ static int run_export(const struct sgc_views_settings *s, char **files)
         sgc_tool_fail(SGC_TOOL_MISUSED, "-o %s: it is the snapshot that is read; expected another file", s->output);
     if (s->format == SGC_VIEWS_HEAPSNAPSHOT)
         check_ending(s->output);
-    load(&l, files[0]);
+    load(&l, files[0], s);
     written = sgc_views_export(&l.v, s);
     release(&l);
     return written ? sgc_tool_end() : (no_memory(), 0);
 }
 
 static const struct command commands[] = {
-    { "types", "FILE", 1, 1, { TOP }, run_types },
-    { "retained", "FILE", 1, 2, { DEPTH, SHARE }, run_retained },
-    { "why", "FILE ADDRESS, or FILE --type NAME", 2, 1, { TYPE }, run_why },
-    { "compare", "OLD NEW", 2, 1, { TOP }, run_compare },
-    { "export", "FILE, with -o OUT and the format", 1, 7, { HEAPSNAPSHOT, PPROF, FOLDED, JSON, OUTPUT, SMALLEST, DEPTH },
+    { "types", "FILE", 1, 2, { TOP, MOVED }, run_types },
+    { "retained", "FILE", 1, 3, { DEPTH, SHARE, MOVED }, run_retained },
+    { "why", "FILE ADDRESS, or FILE --type NAME", 2, 2, { TYPE, MOVED }, run_why },
+    { "compare", "OLD NEW", 2, 2, { TOP, MOVED }, run_compare },
+    { "export", "FILE, with -o OUT and the format", 1, 8, { HEAPSNAPSHOT, PPROF, FOLDED, JSON, OUTPUT, SMALLEST, DEPTH, MOVED },
       run_export },
 };
 
@@ -261,6 +280,10 @@ static void take_option(const struct command *command, struct sgc_views_settings
         s->type = optarg;
     else if (letter == OUTPUT)
         s->output = optarg;
+    else if (letter == MOVED && optarg[0] != '=' && strchr(optarg, '=') != NULL)
+        s->moved = optarg;
+    else if (letter == MOVED)
+        sgc_tool_fail(SGC_TOOL_MISUSED, "--path %s: expected OLD=NEW, beginnings of paths", optarg);
     else if (letter == SMALLEST)
         s->smallest = sgc_tool_number(option, optarg, 0, UINT64_MAX - 1);
     else if (s->format != SGC_VIEWS_NO_FORMAT)

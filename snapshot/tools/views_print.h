@@ -16,6 +16,7 @@ struct sgc_views_settings {
     uint32_t share;                     /* in percent of what is reachable: what retains less is left
                                          * out */
     const char *type;                   /* name of a group; NULL: none */
+    const char *moved;                  /* "OLD=NEW": beginnings of paths of modules; NULL: none */
     enum sgc_views_format format;       /* of an export */
     const char *output;
     uint64_t smallest;                  /* bytes: what retains less is summed up; UINT64_MAX: as

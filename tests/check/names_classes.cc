@@ -32,7 +32,8 @@ namespace { struct Hidden : Base { }; }
 struct Cleaned : gc_cleanup { long bytes[3]; };
 struct Large : Base { char body[100000]; };
 
-static void *volatile kept[64];
+static void *volatile kept[128];
+static long numbers[5] = { 1, 2, 3, 4, 5 };
 static int used;
 
 template <class T> static void keep(T *object, const char *name)
@@ -41,7 +42,8 @@ template <class T> static void keep(T *object, const char *name)
     std::printf("%p %s\n", dynamic_cast<void *>(object), name);
 }
 
-#define KEEP(...) keep(new __VA_ARGS__, #__VA_ARGS__)
+/* Two of each. */
+#define KEEP(...) (keep(new __VA_ARGS__, #__VA_ARGS__), keep(new __VA_ARGS__, #__VA_ARGS__))
 
 int main(int argc, char **argv)
 {
@@ -52,11 +54,18 @@ int main(int argc, char **argv)
     KEEP(VirtualOnly); KEEP(Concrete); KEEP(Cleaned); KEEP(Large);
     KEEP(Holder<int>); KEEP(Holder<Base*>); KEEP(Row<char, 7>); KEEP(Row<long, 2000>); KEEP(Holder<Holder<double> >);
     KEEP(deep::er::Inside); KEEP(deep::er::Shape<short>);
-    keep(new Hidden, "(anonymous namespace)::Hidden");
-    keep(new Local, "main::Local");
+    for (int i = 0; i < 2; i++) {
+        keep(new Hidden, "(anonymous namespace)::Hidden");
+        keep(new Local, "main::Local");
+    }
     keep(new (NoGC) Single, "Single");
     keep(new (GC_MALLOC(sizeof(Base))) Base, "Base");
-    kept[used++] = GC_MALLOC(48);
-    std::printf("%p -\n", kept[used - 1]);
+    for (int i = 0; i < 5; i++) {
+        void **object = static_cast<void **>(GC_MALLOC(48));
+
+        *object = i == 0 ? nullptr : &numbers[i];
+        kept[used++] = object;
+        std::printf("%p -\n", static_cast<void *>(object));
+    }
     return argc > 1 ? SGC_write_heap_snapshot(argv[1]) : 0;
 }
