@@ -19,6 +19,7 @@ platform_base_sources = \
 	platform/sanitizer.c \
 	platform/single_writer.h \
 	platform/stack_clear.c \
+	platform/sorted.h \
 	platform/stretch.h \
 	platform/text_line.c \
 	platform/text_line.h

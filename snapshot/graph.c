@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/sorted.h"
+
 const char *sgc_graph_root_name(enum sgc_graph_root root)
 {
     static const char *const names[] = {
@@ -50,8 +52,9 @@ void sgc_graph_release(struct sgc_graph *g)
 uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset)
 {
     uint64_t number = offset >> g->geometry.page_log;
+    const struct sgc_graph_object *first;
     const struct sgc_graph_page *page;
-    uint32_t low, high;
+    uint32_t low;
 
     if (number >= g->pages)
         return SGC_GRAPH_NONE;
@@ -60,38 +63,19 @@ uint32_t sgc_graph_object_at(const struct sgc_graph *g, uint64_t offset)
         sgc_assert(page->pages <= number);
         page -= page->pages;
     }
-    low = page->first_object;
-    high = low + page->objects;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        sgc_assert(middle < g->objects);
-        if (offset < g->object[middle].offset)
-            high = middle;
-        else if (offset - g->object[middle].offset < page->object_bytes)
-            return middle;
-        else
-            low = middle + 1;
-    }
-    return SGC_GRAPH_NONE;
+    first = &g->object[page->first_object];
+    low = (uint32_t)sgc_sorted_up_to(&first->offset, page->objects, sizeof *first, offset);
+    return low != 0 && offset - first[low - 1].offset < page->object_bytes ? page->first_object + low - 1 : SGC_GRAPH_NONE;
 }
 
 /* ---- names ---- */
 
 uint32_t sgc_graph_module_at(const struct sgc_graph *g, uint64_t address)
 {
-    uint32_t low = 0, high = g->modules;
+    size_t low = g->modules != 0 ? sgc_sorted_up_to(&g->module->lo, g->modules, sizeof *g->module, address) : 0;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (address < g->module[middle].lo)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    sgc_assert(low == 0 || g->module[low - 1].lo <= address);
-    return low != 0 && address - g->module[low - 1].lo < g->module[low - 1].bytes ? low - 1 : SGC_GRAPH_NONE;
+    sgc_assert(low <= g->modules);
+    return low != 0 && address - g->module[low - 1].lo < g->module[low - 1].bytes ? (uint32_t)low - 1 : SGC_GRAPH_NONE;
 }
 
 const struct sgc_graph_thread *sgc_graph_thread(const struct sgc_graph *g, uint32_t number)

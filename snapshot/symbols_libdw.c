@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Symbols by libdw: snapshot/symbols.h.  It knows where debug files are, of a program that was
- * stripped, too: on this machine, since servers of them may take long, or never answer.  A file of another build has other addresses, so its build id is compared with the
- * one that was noted when the snapshot was written.
+ * stripped, too: on this machine, since servers of them may take long, or never answer.  A file of
+ * another build has other addresses, so its build id is compared with the one that was noted when
+ * the snapshot was written.
  */
 #include "snapshot/symbols.h"
 

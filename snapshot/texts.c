@@ -36,6 +36,7 @@ static bool grow(struct sgc_texts *texts)
 
 static void note_owner(struct sgc_text *text, const void *owner)
 {
+    sgc_assert(text->text != NULL && (!text->shared || text->owner != NULL));
     if (text->owner == NULL)
         text->owner = owner;
     text->shared |= owner != NULL && text->owner != owner;
@@ -59,6 +60,7 @@ uint32_t sgc_texts_number(struct sgc_texts *texts, const char *text, const void 
         texts->of[texts->count++] = (struct sgc_text){ .text = entry->text };
     else
         free(entry);
+    sgc_assert(number == SGC_TEXTS_NONE || number < texts->count);
     if (number != SGC_TEXTS_NONE)
         note_owner(&texts->of[number], owner);
     return number;
@@ -66,6 +68,7 @@ uint32_t sgc_texts_number(struct sgc_texts *texts, const char *text, const void 
 
 void sgc_texts_release(struct sgc_texts *texts)
 {
+    sgc_assert((texts->tree == NULL) == (texts->count == 0));
     tdestroy(texts->tree, free);
     free(texts->of);
 }

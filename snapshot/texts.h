@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for texts: each text has one, from 0.  Several things may have one text as their name, and
- * have to be told apart then: of each text it is known whether it has been given to more than one.
- * By one thread.
+ * Numbers for texts: each text has one, from 0.  Several things may have one text as their name,
+ * and have to be told apart then: of each text it is known whether it has been given to more than
+ * one.  By one thread.
  */
 #ifndef SGC_SNAPSHOT_TEXTS_H
 #define SGC_SNAPSHOT_TEXTS_H
@@ -24,8 +24,8 @@ struct sgc_texts {
     void *tree;                         /* of tsearch(3) */
 };
 
-/* The number of a text, which is the name of `owner`, if that is not NULL; SGC_TEXTS_NONE: there is no
- * memory. */
+/* The number of a text, which is the name of `owner`, if that is not NULL; SGC_TEXTS_NONE: there is
+ * no memory. */
 uint32_t sgc_texts_number(struct sgc_texts *texts, const char *text, const void *owner);
 void sgc_texts_release(struct sgc_texts *texts);
 

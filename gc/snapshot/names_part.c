@@ -13,6 +13,7 @@
 #include "gc/snapshot/blocks.h"
 #include "mark/descriptor.h"
 #include "platform/file_linux.h"
+#include "platform/sorted.h"
 
 _Static_assert((int)SGC_SNAPSHOT_KINDS == (int)SGC_KINDS, "the format has as many");
 _Static_assert((int)SGC_SNAPSHOT_BUILD_ID == (int)SGC_BUILD_ID && (int)SGC_SNAPSHOT_PATH > (int)SGC_MODULE_PATH, "they fit");
@@ -118,18 +119,10 @@ static bool has_segment_at(const struct sgc_module *module, uintptr_t address)
 int sgc_snapshot_module_at(uintptr_t address)
 {
     const struct sgc_module *module = sgc_root_modules.module;
-    int low = 0, high = sgc_root_modules.modules;
+    size_t low = sgc_sorted_up_to(&module->range.lo, (size_t)sgc_root_modules.modules, sizeof *module, address);
 
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-
-        if (address < module[middle].range.lo)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    sgc_assert(low == 0 || module[low - 1].range.lo <= address);
-    return low != 0 && address < module[low - 1].range.hi && has_segment_at(&module[low - 1], address) ? low - 1 : -1;
+    sgc_assert(low <= (size_t)sgc_root_modules.modules);
+    return low != 0 && address < module[low - 1].range.hi && has_segment_at(&module[low - 1], address) ? (int)low - 1 : -1;
 }
 
 /* ---- threads ---- */

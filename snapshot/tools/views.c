@@ -23,7 +23,8 @@ enum option_letter { OUTPUT = 'o', TOP = 256, DEPTH, SHARE, TYPE, SMALLEST, MOVE
 static const struct option long_options[] = {
     { "top", required_argument, NULL, TOP }, { "depth", required_argument, NULL, DEPTH },
     { "share", required_argument, NULL, SHARE }, { "type", required_argument, NULL, TYPE },
-    { "path", required_argument, NULL, MOVED }, { "least", required_argument, NULL, SMALLEST }, { "output", required_argument, NULL, OUTPUT },
+    { "path", required_argument, NULL, MOVED }, { "least", required_argument, NULL, SMALLEST },
+    { "output", required_argument, NULL, OUTPUT },
     { "heapsnapshot", no_argument, NULL, HEAPSNAPSHOT }, { "pprof", no_argument, NULL, PPROF },
     { "folded", no_argument, NULL, FOLDED }, { "json", no_argument, NULL, JSON }, { NULL, 0, NULL, 0 },
 };

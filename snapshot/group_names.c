@@ -1,65 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* See snapshot/names.h. */
-#include "snapshot/names.h"
+/* Names of objects, and what is shared with those of root words: snapshot/names.h. */
+#include "snapshot/namer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/sorted.h"
 #include "platform/text_line.h"
-#include "snapshot/symbols.h"
-#include "snapshot/texts.h"
 
-/* ---- the namer ---- */
+/* ---- modules ---- */
 
-struct module {
-    bool asked, there;                  /* its symbols */
-    struct sgc_symbols symbols;
-    char *problem;
-};
-
-struct type {
-    uint32_t class, symbol, place;      /* groups by the three ways; SGC_NAMER_NONE: it has none */
-    bool there, repeats;                /* one object, or several, have it */
-};
-
-struct sgc_namer {
-    const struct sgc_graph *g;
-    struct module *module;
-    struct sgc_texts groups, roots;
-    struct type *type;
-    uint32_t kind[SGC_GRAPH_KINDS];     /* groups */
-    uint32_t *root_of;
-    const struct sgc_symbol *last;      /* variable that was named, and its number */
-    uint32_t last_root;
-};
-
-static const char *base_name(const char *path)
+const char *sgc_namer_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
     return path[0] == '\0' ? "unknown" : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* Libraries of the system are stripped everywhere. */
-static bool is_of_system(const char *path)
-{
-    return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
-}
-
-static void note_problem(struct module *m, const char *missing, const char *path, const char *problem)
+static void note_problem(struct sgc_namer_module *m, const char *missing, const char *path, const char *problem)
 {
     sgc_assert(m->problem == NULL && problem[0] != '\0');
     if (asprintf(&m->problem, "%s from %s: %s", missing, path[0] != '\0' ? path : "a module", problem) < 0)
         m->problem = NULL;
 }
 
-/* Something in it has no name since the symbols of its own have been removed. */
-static void note_stripped(struct sgc_namer *n, uint32_t module)
+void sgc_namer_note_stripped(struct sgc_namer *n, uint32_t module)
 {
     const struct sgc_graph_module *of = &n->g->module[module];
-    struct module *m = &n->module[module];
+    struct sgc_namer_module *m = &n->module[module];
     char id[2 * SGC_GRAPH_BUILD_ID + 1] = "", text[SGC_SYMBOLS_PROBLEM];
 
     sgc_assert(module < n->g->modules && of->build_id_bytes <= SGC_GRAPH_BUILD_ID);
@@ -68,8 +38,8 @@ static void note_stripped(struct sgc_namer *n, uint32_t module)
     for (uint32_t i = 0; i < of->build_id_bytes; i++)
         sprintf(id + 2 * i, "%02x", of->build_id[i]);
     if (id[0] != '\0')
-        snprintf(text, sizeof text, "its own symbols have been stripped; install its debug package (Debian: NAME-dbgsym), or put "
-                 "its debug file at /usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+        snprintf(text, sizeof text, "its own symbols have been stripped; install its debug package (Debian: NAME-dbgsym), or "
+                 "put its debug file at /usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
     else
         snprintf(text, sizeof text, "its own symbols have been stripped, and it has no build id by which its debug file can be "
                  "found; build it with -g, and do not strip it");
@@ -79,7 +49,7 @@ static void note_stripped(struct sgc_namer *n, uint32_t module)
 /* NULL: it has no symbols. */
 static const struct sgc_symbols *symbols_of(struct sgc_namer *n, uint32_t module)
 {
-    struct module *m = &n->module[module];
+    struct sgc_namer_module *m = &n->module[module];
     char problem[SGC_SYMBOLS_PROBLEM] = "";
 
     sgc_assert(module < n->g->modules);
@@ -96,17 +66,10 @@ static const struct sgc_symbols *symbols_of(struct sgc_namer *n, uint32_t module
  * another, but not deep. */
 static const struct sgc_symbol *find_symbol(const struct sgc_symbols *symbols, uint64_t offset)
 {
-    size_t low = 0, high = symbols != NULL ? symbols->count : 0;
+    size_t low = symbols != NULL && symbols->count != 0
+                     ? sgc_sorted_up_to(&symbols->of->lo, symbols->count, sizeof *symbols->of, offset) : 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (offset < symbols->of[middle].lo)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    sgc_assert(low == 0 || symbols->of[low - 1].lo <= offset);
+    sgc_assert(symbols == NULL || low <= symbols->count);
     for (size_t i = low, tries = 0; i > 0 && tries < 16; i--, tries++)
         if (offset - symbols->of[i - 1].lo < symbols->of[i - 1].bytes)
             return &symbols->of[i - 1];
@@ -115,37 +78,44 @@ static const struct sgc_symbol *find_symbol(const struct sgc_symbols *symbols, u
 
 static void show_place(const struct sgc_namer *n, uint32_t module, uint64_t offset, char text[SGC_NAMER_TEXT])
 {
-    snprintf(text, SGC_NAMER_TEXT, "%.*s+%#" PRIx64, SGC_NAMER_TEXT - 32, base_name(n->g->module[module].path), offset);
+    const char *module_name = sgc_namer_base_name(n->g->module[module].path);
+
+    sgc_assert(module < n->g->modules);
+    snprintf(text, SGC_NAMER_TEXT, "%.*s+%#" PRIx64, SGC_NAMER_TEXT - 32, module_name, offset);
+}
+
+struct sgc_namer_place sgc_namer_place_of(struct sgc_namer *n, uint64_t address)
+{
+    struct sgc_namer_place place = { .module = sgc_graph_module_at(n->g, address) };
+
+    if (place.module == SGC_GRAPH_NONE)
+        return place;
+    place.offset = address - n->g->module[place.module].lo;
+    place.symbol = find_symbol(symbols_of(n, place.module), place.offset);
+    sgc_assert(place.offset < n->g->module[place.module].bytes);
+    return place;
 }
 
 const char *sgc_namer_address(struct sgc_namer *n, uint64_t address, char text[SGC_NAMER_TEXT])
 {
-    uint32_t module = sgc_graph_module_at(n->g, address);
-    const struct sgc_symbol *symbol;
-    uint64_t offset;
+    struct sgc_namer_place place = sgc_namer_place_of(n, address);
     size_t length;
 
     snprintf(text, SGC_NAMER_TEXT, "%#" PRIx64, address);
-    if (module == SGC_GRAPH_NONE)
-        return text;
-    offset = address - n->g->module[module].lo;
-    sgc_assert(offset < n->g->module[module].bytes);
-    symbol = find_symbol(symbols_of(n, module), offset);
-    if (symbol == NULL) {
-        show_place(n, module, offset, text);
+    if (place.symbol == NULL) {
+        if (place.module != SGC_GRAPH_NONE)
+            show_place(n, place.module, place.offset, text);
         return text;
     }
-    sgc_symbol_text(symbol->name, text);
+    sgc_symbol_text(place.symbol->name, text);
     length = strlen(text);
-    if (offset != symbol->lo)
-        snprintf(text + length, SGC_NAMER_TEXT - length, "+%#" PRIx64, offset - symbol->lo);
+    if (place.offset != place.symbol->lo)
+        snprintf(text + length, SGC_NAMER_TEXT - length, "+%#" PRIx64, place.offset - place.symbol->lo);
     return text;
 }
 
-/* The number of a name that several things have: with the place of this one behind it, or its
- * address, if modules have one name, too. */
-static uint32_t distinct(const struct sgc_namer *n, struct sgc_texts *texts, uint32_t number, uint32_t module,
-                         const struct sgc_symbol *symbol)
+uint32_t sgc_namer_distinct(const struct sgc_namer *n, struct sgc_texts *texts, uint32_t number, uint32_t module,
+                            const struct sgc_symbol *symbol)
 {
     char text[2 * SGC_NAMER_TEXT], place[SGC_NAMER_TEXT];
 
@@ -181,13 +151,13 @@ static const struct sgc_symbol *class_of(struct sgc_namer *n, const struct sgc_g
     return symbol != NULL && sgc_class_of_symbol(symbol->name, text) ? symbol : NULL;
 }
 
-/* A place of which nothing else is known is a type if several objects point there: a first field may
- * point at any data, mostly each at its own. */
+/* A place of which nothing else is known is a type if several objects point there: a first field
+ * may point at any data, mostly each at its own. */
 static void name_type(struct sgc_namer *n, uint32_t number, bool types_first)
 {
     const struct sgc_graph_type *type = &n->g->type[number];
     const struct sgc_symbols *symbols = symbols_of(n, type->module);
-    struct type *t = &n->type[number];
+    struct sgc_namer_type *t = &n->type[number];
     char text[SGC_NAMER_TEXT];
     const struct sgc_symbol *class = class_of(n, type, text);
 
@@ -203,14 +173,14 @@ static void name_type(struct sgc_namer *n, uint32_t number, bool types_first)
         may_describe(&n->g->module[type->module], type->offset)) {
         show_place(n, type->module, type->offset, text);
         t->place = sgc_texts_number(&n->groups, text, NULL);
-        note_stripped(n, type->module);
+        sgc_namer_note_stripped(n, type->module);
     }
 }
 
 static void find_repeated(struct sgc_namer *n)
 {
     for (uint32_t i = 0; n->g->type_of != NULL && i < n->g->objects; i++) {
-        struct type *t = &n->type[n->g->type_of[i]];
+        struct sgc_namer_type *t = &n->type[n->g->type_of[i]];
 
         if (n->g->type_of[i] == SGC_GRAPH_NO_TYPE)
             continue;
@@ -227,7 +197,8 @@ static void tell_classes_apart(struct sgc_namer *n)
 
     for (uint32_t i = 0; i < n->g->types; i++)
         if (n->type[i].class != SGC_NAMER_NONE)
-            n->type[i].class = distinct(n, &n->groups, n->type[i].class, n->g->type[i].module, class_of(n, &n->g->type[i], text));
+            n->type[i].class = sgc_namer_distinct(n, &n->groups, n->type[i].class, n->g->type[i].module,
+                                                  class_of(n, &n->g->type[i], text));
 }
 
 static void name_groups(struct sgc_namer *n)
@@ -258,8 +229,8 @@ uint32_t sgc_namer_group_of(void *namer, uint32_t object)
     const struct sgc_namer *n = namer;
     uint32_t number = n->g->type_of != NULL ? n->g->type_of[object] : SGC_GRAPH_NO_TYPE;
     uint32_t kind = sgc_graph_kind_of(n->g, object);
-    const struct type none = { .class = SGC_NAMER_NONE, .symbol = SGC_NAMER_NONE, .place = SGC_NAMER_NONE };
-    const struct type *type = number != SGC_GRAPH_NO_TYPE ? &n->type[number] : &none;
+    const struct sgc_namer_type none = { .class = SGC_NAMER_NONE, .symbol = SGC_NAMER_NONE, .place = SGC_NAMER_NONE };
+    const struct sgc_namer_type *type = number != SGC_GRAPH_NO_TYPE ? &n->type[number] : &none;
 
     sgc_assert(kind < n->g->kinds && (number < n->g->types || number == SGC_GRAPH_NO_TYPE));
     if (type->class != SGC_NAMER_NONE)
@@ -275,128 +246,6 @@ const char *sgc_namer_group_name(void *namer, uint32_t group)
 
     sgc_assert(group < n->groups.count);
     return n->groups.of[group].text;
-}
-
-/* ---- roots ---- */
-
-static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range *range, char text[SGC_NAMER_TEXT])
-{
-    const struct sgc_graph_thread *thread = sgc_graph_thread(g, range->thread);
-    const char *name = thread != NULL ? thread->name : "";
-
-    sgc_assert(range->thread != 0);
-    snprintf(text, SGC_NAMER_TEXT, "%s of thread %" PRIu32 "%s%s%s",
-             range->root == SGC_GRAPH_STACK ? "stack" : "thread-local variables", range->thread,
-             name[0] != '\0' ? " (" : "", name, name[0] != '\0' ? ")" : "");
-}
-
-/* Of a static word; NULL: none. */
-static const struct sgc_symbol *variable_of(struct sgc_namer *n, uint64_t root, uint32_t *module, uint64_t *offset)
-{
-    const struct sgc_graph_range *range = &n->g->range[n->g->root[root].range];
-    uint64_t address = range->lo + n->g->root[root].word * n->g->geometry.word;
-
-    sgc_assert(root < n->g->roots);
-    *module = range->root <= SGC_GRAPH_ADDED && range->lo != 0 ? sgc_graph_module_at(n->g, address) : SGC_GRAPH_NONE;
-    if (*module == SGC_GRAPH_NONE)
-        return NULL;
-    *offset = address - n->g->module[*module].lo;
-    return find_symbol(symbols_of(n, *module), *offset);
-}
-
-static uint32_t name_variable(struct sgc_namer *n, uint64_t root)
-{
-    const struct sgc_symbol *symbol;
-    char text[SGC_NAMER_TEXT];
-    uint32_t module;
-    uint64_t offset;
-
-    symbol = variable_of(n, root, &module, &offset);
-    if (module == SGC_GRAPH_NONE)
-        return SGC_NAMER_NONE;
-    if (symbol != NULL && symbol == n->last)
-        return n->last_root;
-    n->last = symbol;
-    if (symbol != NULL) {
-        sgc_symbol_text(symbol->name, text);
-        return n->last_root = sgc_texts_number(&n->roots, text, symbol);
-    }
-    if (!is_of_system(n->g->module[module].path))
-        note_stripped(n, module);
-    snprintf(text, SGC_NAMER_TEXT, "static data of %s", base_name(n->g->module[module].path));
-    return sgc_texts_number(&n->roots, text, NULL);
-}
-
-/* Variables of one name, as those of several files may be, are told apart. */
-static void tell_variables_apart(struct sgc_namer *n)
-{
-    for (uint64_t r = 0; r < n->g->roots; r++) {
-        const struct sgc_symbol *symbol;
-        uint32_t module;
-        uint64_t offset;
-
-        if (n->root_of[r] == SGC_NAMER_NONE || !n->roots.of[n->root_of[r]].shared)
-            continue;
-        symbol = variable_of(n, r, &module, &offset);
-        if (symbol != NULL)
-            n->root_of[r] = distinct(n, &n->roots, n->root_of[r], module, symbol);
-    }
-}
-
-static void name_range(struct sgc_namer *n, const struct sgc_graph_range *range)
-{
-    uint32_t thread = SGC_NAMER_NONE;
-    char text[SGC_NAMER_TEXT];
-
-    sgc_assert(range->first_root <= range[1].first_root && range[1].first_root <= n->g->roots);
-    if (range->thread != 0 && (range->root == SGC_GRAPH_STACK || range->root == SGC_GRAPH_THREAD_LOCAL) &&
-        range->first_root != range[1].first_root) {
-        show_thread(n->g, range, text);
-        thread = sgc_texts_number(&n->roots, text, NULL);
-    }
-    for (uint64_t r = range->first_root; r < range[1].first_root; r++)
-        n->root_of[r] = range->root <= SGC_GRAPH_ADDED && range->lo != 0
-                            ? name_variable(n, r) : thread;
-}
-
-uint32_t sgc_namer_roots(const struct sgc_namer *n)
-{
-    return n->roots.count;
-}
-
-uint32_t sgc_namer_root_of(void *namer, uint64_t root)
-{
-    const struct sgc_namer *n = namer;
-
-    sgc_assert(root < n->g->roots);
-    return n->root_of[root];
-}
-
-const char *sgc_namer_root_name(void *namer, uint32_t root)
-{
-    const struct sgc_namer *n = namer;
-
-    sgc_assert(root < n->roots.count);
-    return n->roots.of[root].text;
-}
-
-/* A variable's name begins with its symbol, and the place behind that may tell it from another. */
-const char *sgc_namer_root_word(struct sgc_namer *n, uint64_t root, char text[SGC_NAMER_TEXT])
-{
-    const char *name = sgc_namer_root_name(n, n->root_of[root]);
-    uint32_t module;
-    uint64_t offset;
-    const struct sgc_symbol *symbol = variable_of(n, root, &module, &offset);
-    size_t length;
-
-    snprintf(text, SGC_NAMER_TEXT, "%s", name);
-    if (symbol == NULL || offset == symbol->lo)
-        return text;
-    sgc_symbol_text(symbol->name, text);
-    for (length = strlen(text); strncmp(name, text, length) != 0;)
-        length--;
-    snprintf(text + length, SGC_NAMER_TEXT - length, "+%#" PRIx64 "%s", offset - symbol->lo, name + length);
-    return text;
 }
 
 /* ---- all ---- */
@@ -433,9 +282,7 @@ struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)
         return NULL;
     }
     name_groups(n);
-    for (uint32_t i = 0; i < g->ranges; i++)
-        name_range(n, &g->range[i]);
-    tell_variables_apart(n);
+    sgc_namer_name_roots(n);
     return n;
 }
 
