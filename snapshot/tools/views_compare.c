@@ -51,6 +51,7 @@ static void print_roots(const struct sgc_view *v, const struct sgc_growth *growt
 static void print_sums(const struct sgc_comparison *c)
 {
     struct sgc_held_sum before = { 0 }, now = { 0 }, fresh = { 0 };
+    char shown[SGC_VIEWS_NAME], old[SGC_VIEWS_NAME];
 
     for (uint32_t i = 0; i < c->count; i++) {
         before.objects += c->growth[i].before.objects;
@@ -64,6 +65,9 @@ static void print_sums(const struct sgc_comparison *c)
     printf("before: %" PRIu64 " bytes in %" PRIu64 " objects; now: %" PRIu64 " in %" PRIu64 "; new: %" PRIu64 " in %" PRIu64
            "\nan object is the same if its address, size and group are\n", before.bytes, before.objects, now.bytes, now.objects,
            fresh.bytes, fresh.objects);
+    if (c->renamed.objects != 0)
+        printf("%" PRIu64 " bytes in %" PRIu64 " objects are the same under other names, which is no growth: %s was %s\n",
+               c->renamed.bytes, c->renamed.objects, sgc_views_quoted(c->new_name, shown), sgc_views_quoted(c->old_name, old));
     printf("\n%15s %14s %14s %12s  %s\n", "grown by", "before", "now", "new objects", "group");
 }
 
@@ -81,8 +85,8 @@ bool sgc_views_print_compare(const struct sgc_view *older, const struct sgc_view
         if (growth->held == NULL)
             break;
         printf("%+15" PRId64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64 "  %s\n",
-               (int64_t)(growth->now.bytes - growth->before.bytes), growth->before.bytes, growth->now.bytes,
-               growth->fresh.objects, sgc_views_quoted(growth->name, shown));
+               sgc_growth_bytes(growth), growth->before.bytes, growth->now.bytes, growth->fresh.objects,
+               sgc_views_quoted(growth->name, shown));
         print_roots(newer, growth);
     }
     if (done && (c.count == 0 || c.growth[0].held == NULL))

@@ -79,13 +79,54 @@ static void count_older(struct comparing *w)
             add(&w->c->growth[w->older_row[v->groups.of[i]]].before, sgc_graph_bytes(v->g, i));
 }
 
-static bool is_same(const struct comparing *w, uint32_t before, uint32_t now)
+/* Was there one of that size? */
+static bool was_there(const struct comparing *w, uint32_t before, uint32_t now)
 {
     sgc_assert(now < w->newer->g->objects);
     return before < w->older->g->objects && w->older->g->object[before].offset == w->newer->g->object[now].offset &&
            sgc_graph_bytes(w->older->g, before) == sgc_graph_bytes(w->newer->g, now) &&
-           w->older_row[w->older->groups.of[before]] == w->row[w->newer->groups.of[now]] &&
            sgc_dominators_reached(&w->older->d, before);
+}
+
+/* Where its first word points; 0: into no module, or that is not known. */
+static uint64_t first_word(const struct sgc_graph *g, uint32_t object)
+{
+    uint32_t type = g->type_of != NULL ? g->type_of[object] : SGC_GRAPH_NO_TYPE;
+
+    sgc_assert(type < g->types || type == SGC_GRAPH_NO_TYPE);
+    return type != SGC_GRAPH_NO_TYPE ? g->module[g->type[type].module].lo + g->type[type].offset : 0;
+}
+
+/* Of two of one size at one address, whose groups differ. */
+static bool is_renamed(const struct comparing *w, uint32_t before, uint32_t now)
+{
+    uint64_t word = first_word(w->older->g, before), word_now = first_word(w->newer->g, now);
+
+    return sgc_graph_kind_of(w->older->g, before) == sgc_graph_kind_of(w->newer->g, now) &&
+           (word == word_now || (word_now == 0 && sgc_graph_module_at(w->newer->g, word) == SGC_GRAPH_NONE));
+}
+
+static void count_object(struct comparing *w, uint32_t before, uint32_t now)
+{
+    uint64_t bytes = sgc_graph_bytes(w->newer->g, now);
+    struct sgc_growth *growth = &w->c->growth[w->row[w->newer->groups.of[now]]], *old = NULL;
+
+    if (sgc_compare_one_process(w->older->g, w->newer->g) && was_there(w, before, now))
+        old = &w->c->growth[w->older_row[w->older->groups.of[before]]];
+    add(&growth->now, bytes);
+    if (old == growth)
+        return;
+    if (old != NULL && is_renamed(w, before, now)) {
+        add(&growth->came, bytes);
+        add(&old->went, bytes);
+        add(&w->c->renamed, bytes);
+        w->c->old_name = old->name;
+        w->c->new_name = growth->name;
+        return;
+    }
+    add(&growth->fresh, bytes);
+    sgc_assert(growth->fresh.bytes + growth->came.bytes <= growth->now.bytes);
+    w->fresh[now / 64] |= UINT64_C(1) << now % 64;
 }
 
 /* Both have their objects in the order of addresses. */
@@ -93,22 +134,13 @@ static void count_newer(struct comparing *w)
 {
     const struct sgc_view *v = w->newer;
     const struct sgc_graph *older = w->older->g;
-    bool one_process = sgc_compare_one_process(older, v->g);
     uint32_t before = 0;
 
     for (uint32_t i = 0; i < v->g->objects; i++) {
-        struct sgc_growth *growth = &w->c->growth[w->row[v->groups.of[i]]];
-
         while (before < older->objects && older->object[before].offset < v->g->object[i].offset)
             before++;
-        if (!sgc_dominators_reached(&v->d, i))
-            continue;
-        add(&growth->now, sgc_graph_bytes(v->g, i));
-        if (one_process && is_same(w, before, i))
-            continue;
-        add(&growth->fresh, sgc_graph_bytes(v->g, i));
-        sgc_assert(growth->fresh.bytes <= growth->now.bytes);
-        w->fresh[i / 64] |= UINT64_C(1) << i % 64;
+        if (sgc_dominators_reached(&v->d, i))
+            count_object(w, before, i);
     }
 }
 
@@ -117,7 +149,7 @@ static void count_newer(struct comparing *w)
 static int by_growth(const void *left, const void *right)
 {
     const struct sgc_growth *a = left, *b = right;
-    int64_t grown_a = (int64_t)(a->now.bytes - a->before.bytes), grown_b = (int64_t)(b->now.bytes - b->before.bytes);
+    int64_t grown_a = sgc_growth_bytes(a), grown_b = sgc_growth_bytes(b);
 
     if (grown_a != grown_b)
         return grown_a > grown_b ? -1 : 1;
@@ -130,7 +162,7 @@ static bool find_roots(struct comparing *w, uint32_t first)
     size_t holders = sgc_view_holders(w->newer);
     uint32_t count = 0;
 
-    while (count < c->count && count < first && c->growth[count].now.bytes > c->growth[count].before.bytes)
+    while (count < c->count && count < first && sgc_growth_bytes(&c->growth[count]) > 0)
         count++;
     sgc_assert(count <= c->count);
     c->held = calloc(count * holders + 1, sizeof *c->held);

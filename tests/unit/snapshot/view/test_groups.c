@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot/view/: groups and roots with names and without, what a group retains, the merged tree. */
+#include "snapshot/view/compare.h"
 #include "snapshot/view/merged.h"
 
 #include <string.h>
@@ -117,6 +118,57 @@ static void test_named(const struct sgc_graph *g)
     sgc_view_release(&v);
 }
 
+/* ---- compared ---- */
+
+static const char *later_name(TEST_UNUSED void *context, uint32_t group)
+{
+    return group == 7 ? "struct piece" : "struct last";
+}
+
+/* The objects of "struct piece", which were "struct cell" before, that are new or renamed. */
+static bool pieces_are(const struct sgc_graph *older, const struct sgc_graph *newer, uint64_t fresh, uint64_t renamed)
+{
+    uint32_t asked = 0;
+    const struct sgc_names before = { &asked, 8, 0, group_of, group_name, NULL, NULL },
+                           now = { &asked, 8, 0, group_of, later_name, NULL, NULL };
+    struct sgc_comparison c = { .count = 0 };
+    struct sgc_view a, b;
+    bool are = sgc_view_make(&a, older, &before) && sgc_view_make(&b, newer, &now) && sgc_compare(&c, &a, &b, 10) &&
+               c.renamed.objects == renamed && (renamed == 0 || strcmp(c.old_name, "struct cell") == 0);
+
+    for (uint32_t i = 0; are && i < c.count; i++)
+        if (strcmp(c.growth[i].name, "struct piece") == 0)
+            are = c.growth[i].fresh.objects == fresh && c.growth[i].came.objects == renamed &&
+                  sgc_growth_bytes(&c.growth[i]) == (int64_t)fresh * 32 && (c.growth[i].held != NULL) == (fresh != 0);
+    if (!are)
+        tap_diag("renamed %lu", (unsigned long)c.renamed.objects);
+    sgc_comparison_release(&c);
+    sgc_view_release(&a);
+    sgc_view_release(&b);
+    return are;
+}
+
+static void test_compared(const struct sgc_graph *g)
+{
+    struct sgc_graph_module module = { .lo = 0x1000, .bytes = 0x100 };
+    struct sgc_graph_type types[] = { { .offset = 0x10 }, { .offset = 0x20 } };
+    uint32_t first[11] = { 0 }, second[11] = { 1, 1, 1 };
+    struct sgc_graph older = *g, newer = *g;
+
+    older.module = newer.module = &module;
+    older.type = newer.type = types;
+    older.types = newer.types = 2;
+    older.modules = newer.modules = 1;
+    older.type_of = first;
+    newer.type_of = second;
+    tap_ok(pieces_are(g, g, 0, 3), "a group of another name is no growth");
+    tap_ok(pieces_are(&older, &newer, 3, 0), "objects with another first word are new");
+    newer.type_of = NULL;
+    tap_ok(pieces_are(&older, &newer, 3, 0), "also with none, while the module is there");
+    newer.modules = 0;
+    tap_ok(pieces_are(&older, &newer, 0, 3), "when it is gone they are renamed");
+}
+
 /* ---- merged ---- */
 
 static bool node_is(const struct sgc_merged *m, uint32_t node, uint32_t parent, const char *name, uint64_t objects,
@@ -187,6 +239,7 @@ int main(void)
 
     test_plain(&g);
     test_named(&g);
+    test_compared(&g);
     test_merged(&g);
     sgc_graph_release(&g);
     test_nothing();
