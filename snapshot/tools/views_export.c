@@ -47,6 +47,9 @@ bool sgc_views_export(const struct sgc_view *v, const struct sgc_views_settings 
 
     if (out == NULL)
         fail(s->output, errno);
+    if (s->format == SGC_VIEWS_HEAPSNAPSHOT && !sgc_export_ids_last(&v->g->geometry))
+        fprintf(stderr, "%s: the heap is above 32 GB, so objects have other numbers in each file, and DevTools cannot compare "
+                "two: use sgc-snapshot compare\n", sgc_tool_name);
     if (s->format == SGC_VIEWS_HEAPSNAPSHOT)
         done = sgc_export_heapsnapshot(out, v, s->smallest != UINT64_MAX ? s->smallest : 0);
     else

@@ -272,15 +272,34 @@ static uint64_t name_of(const struct writing *w, uint32_t node)
     return (uint64_t)TEXTS + (node < v->g->objects ? v->roots.count + v->groups.of[node] : node - v->g->objects);
 }
 
-/* Odd ones are objects': no object is on the heap's first page. */
-static uint64_t id_of(const struct writing *w, uint32_t node)
+/* The number of a node in the file. */
+static uint32_t number_of(const struct writing *w, uint32_t node)
 {
     uint32_t objects = w->v->g->objects;
 
     if (node == sgc_dominators_top(&w->v->d))
-        return 1;
-    return node < objects ? (w->v->g->object[node].offset >> w->v->g->geometry.granule_log) * 2 + 1
-                          : ((uint64_t)(node - objects) + 1) * 2;
+        return 0;
+    sgc_assert(is_there(w, node));
+    return node < objects ? w->place[node] : root_node(node - objects);
+}
+
+/* Odd ones are objects', by their places: no object is on the heap's first page.  In a large heap
+ * nodes are numbered. */
+static uint64_t id_of(const struct writing *w, uint32_t node)
+{
+    const struct sgc_graph *g = w->v->g;
+
+    if (!sgc_export_ids_last(&g->geometry) || node == sgc_dominators_top(&w->v->d))
+        return number_of(w, node) + UINT64_C(1);
+    return node < g->objects ? (g->object[node].offset >> g->geometry.granule_log) * 2 + 1
+                             : ((uint64_t)(node - g->objects) + 1) * 2;
+}
+
+static uint64_t rest_id(const struct writing *w, uint32_t i)
+{
+    if (!sgc_export_ids_last(&w->v->g->geometry))
+        return rest_node(w, i) + UINT64_C(1);
+    return ((uint64_t)w->v->roots.count + 1 + i) * 2;
 }
 
 /* `rest` goes through the nodes that have one in step with the nodes. */
@@ -301,7 +320,7 @@ static void write_nodes(struct writing *w)
     for (uint32_t i = 0; i < w->rests; i++) {
         uint64_t bytes, edges = rest_edges(w, w->rest[i], false, &bytes);
 
-        put_node(w, TYPE_NATIVE, SMALLER, ((uint64_t)w->v->roots.count + 1 + i) * 2, bytes, edges);
+        put_node(w, TYPE_NATIVE, SMALLER, rest_id(w, i), bytes, edges);
     }
     end_array(w);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot/view/: groups and roots with names and without, what a group retains, the merged tree. */
 #include "snapshot/view/compare.h"
-#include "snapshot/view/merged.h"
+#include "snapshot/view/export.h"
 
 #include <string.h>
 
@@ -219,6 +219,41 @@ static void test_merged(const struct sgc_graph *g)
     sgc_view_release(&v);
 }
 
+/* ---- a .heapsnapshot ---- */
+
+/* Has each node its number, from 1, as its id? */
+static bool are_numbered(const struct sgc_view *v, char *text)
+{
+    FILE *out = fmemopen(text, 1 << 16, "w");
+    bool numbered = out != NULL && sgc_export_heapsnapshot(out, v, 0) && fclose(out) == 0;
+    const char *at = numbered ? strstr(text, "\"nodes\":[") : NULL;
+    unsigned long id, nodes = 0;
+
+    for (at = at != NULL ? at + strlen("\"nodes\":[") : ""; sscanf(at, "%*u,%*u,%lu", &id) == 1; nodes++) {
+        numbered = numbered && id == nodes + 1;
+        at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1 : "";
+        at += *at == ',';
+    }
+    return numbered && nodes == 1 + 3 + 10;
+}
+
+static void test_ids(const struct sgc_graph *g)
+{
+    static char text[1 << 16];
+    struct sgc_graph large = *g;
+    struct sgc_graph_geometry fits = { .limit = UINT64_C(1) << 35, .granule_log = 4 }, above = fits;
+    struct sgc_view v;
+
+    above.limit += 1 << 16;
+    tap_ok(sgc_export_ids_last(&fits) && (((fits.limit - 16) >> 4) * 2 + 1) >> 32 == 0 && !sgc_export_ids_last(&above),
+           "up to 32 GB ids of places have 32 bits");
+    large.geometry.limit = above.limit;
+    tap_ok(sgc_view_make(&v, &large, NULL) && are_numbered(&v, text), "above, ids are numbers of nodes");
+    v.g = g;
+    tap_ok(!are_numbered(&v, text), "below, they are not");
+    sgc_view_release(&v);
+}
+
 static void test_nothing(void)
 {
     const struct sgc_graph_arrays none = { .objects = 0 };
@@ -241,6 +276,7 @@ int main(void)
     test_named(&g);
     test_compared(&g);
     test_merged(&g);
+    test_ids(&g);
     sgc_graph_release(&g);
     test_nothing();
     return tap_done();
