@@ -84,6 +84,7 @@ gc_sources = \
 	gc/events/trace.h \
 	gc/events/trace_buffer.c \
 	gc/events/trace_buffer.h \
+	gc/events/trace_text.h \
 	gc/finalize/address_tree.c \
 	gc/finalize/address_tree.h \
 	gc/finalize/disclaim.c \

@@ -16,14 +16,11 @@
 #include "gc/config/options.h"
 #include "gc/events/events.h"
 #include "gc/events/log_file.h"
-#include "gc/events/trace_buffer.h"
+#include "gc/events/trace_text.h"
 #include "options/option_file.h"
 #include "platform/text_line.h"
 
-enum {
-    TEXT_BYTES = 256 << 10,             /* written when a cycle is over, or when they are full */
-    TRACK = (1 << 22) + 1,              /* of collections: no thread has so high a number */
-};
+enum { TEXT_BYTES = 256 << 10 };        /* written when a cycle is over, or when they are full */
 
 struct trace {
     struct sgc_log_file file;
@@ -57,148 +54,34 @@ static void put_text(const struct sgc_line *line)
     trace.used += line->used;
 }
 
-/* Microseconds, exactly. */
-static void add_time(struct sgc_line *line, const char *key, uint64_t ns)
+/* A thread's; SGC_TRACE_TRACK: that of collections. */
+static struct sgc_trace_track track_of(sgc_tid_t tid)
 {
-    sgc_line_add(line, ",\"%s\":", key);
-    sgc_line_fixed(line, ns, 1000, 3);
+    return (struct sgc_trace_track){ (int)trace.file.pid, (int)tid };
 }
 
-static void begin(struct sgc_line *line, const char *name, char type, sgc_tid_t tid)
+static struct sgc_trace_track collections(void)
 {
-    sgc_line_start(line);
-    sgc_line_add(line, "{\"name\":\"%s\",\"ph\":\"%c\",\"pid\":%d,\"tid\":%d", name, type, (int)trace.file.pid, (int)tid);
-}
-
-/* A span, to which arguments are added. */
-static void begin_span(struct sgc_line *line, const char *name, sgc_tid_t tid, uint64_t from_ns, uint64_t to_ns)
-{
-    sgc_assert(from_ns <= to_ns);
-    begin(line, name, 'X', tid);
-    add_time(line, "ts", from_ns);
-    add_time(line, "dur", to_ns - from_ns);
-    sgc_line_add(line, ",\"args\":{");
-}
-
-static void begin_instant(struct sgc_line *line, const char *name, sgc_tid_t tid, uint64_t ns)
-{
-    begin(line, name, 'i', tid);
-    add_time(line, "ts", ns);
-    sgc_line_add(line, ",\"s\":\"t\",\"args\":{");
-}
-
-static void add_comma(struct sgc_line *line)
-{
-    if (line->text[line->used - 1] != '{')
-        sgc_line_add(line, ",");
-}
-
-static void add_number(struct sgc_line *line, const char *key, uint64_t value)
-{
-    add_comma(line);
-    sgc_line_add(line, "\"%s\":%lu", key, (unsigned long)value);
-}
-
-/* `text`: without what JSON would need an escape for. */
-static void add_word(struct sgc_line *line, const char *key, const char *text)
-{
-    add_comma(line);
-    sgc_line_add(line, "\"%s\":\"%s\"", key, text);
+    return track_of(SGC_TRACE_TRACK);
 }
 
 static void end(struct sgc_line *line)
 {
-    sgc_line_add(line, "}},\n");
+    sgc_trace_add_end(line);
     put_text(line);
-}
-
-/* The viewer shows `name` for a thread, or for the process: key says which.  The name loses what
- * JSON needs an escape for. */
-static void put_name(const char *key, sgc_tid_t tid, const char *given)
-{
-    struct sgc_line line;
-    char name[2 * SGC_THREAD_NAME];
-
-    sgc_format(name, sizeof name, "%s", given);
-    sgc_make_shown(name);
-    for (char *at = name; *at != '\0'; at++)
-        if (*at == '"' || *at == '\\')
-            *at = '\'';
-    begin(&line, key, 'M', tid);
-    sgc_line_add(&line, ",\"args\":{");
-    add_word(&line, "name", name);
-    end(&line);
-}
-
-static void put_order(sgc_tid_t tid, const char *order)
-{
-    struct sgc_line line;
-
-    begin(&line, "thread_sort_index", 'M', tid);
-    sgc_line_add(&line, ",\"args\":{\"sort_index\":%s", order);
-    end(&line);
-}
-
-static void put_counter(const char *name, uint64_t ns, uint64_t bytes)
-{
-    struct sgc_line line;
-
-    begin(&line, name, 'C', TRACK);
-    add_time(&line, "ts", ns);
-    sgc_line_add(&line, ",\"args\":{");
-    add_number(&line, "bytes", bytes);
-    end(&line);
 }
 
 /* ---- what threads have put into the buffer ---- */
 
-static const struct kind {
-    const char *name;
-    const char *arg[SGC_TRACE_ARGS];
-} kinds[SGC_TRACE_WHATS] = {
-    [SGC_TRACE_STOPPED] = { "stopped", { NULL } },
-    [SGC_TRACE_MARKED] = { "mark", { "objects", "bytes", "steals" } },
-    [SGC_TRACE_ASSISTED] = { "assist", { NULL } },
-    [SGC_TRACE_STALLED] = { "stall", { NULL } },
-    [SGC_TRACE_FINALIZED] = { "finalizers", { "count" } },
-    [SGC_TRACE_SWEPT] = { "sweep", { NULL } },
-    [SGC_TRACE_GAVE_BACK] = { "give back", { "bytes" } },
-    [SGC_TRACE_CONCURRENT] = { "concurrent marking", { NULL } },
-    [SGC_TRACE_ROUND] = { "round", { NULL } },
-    [SGC_TRACE_GREW] = { "heap grown", { "bytes" } },
-    [SGC_TRACE_NAMED] = { "thread_name", { NULL } },
-};
-
-static void put_thread(const struct sgc_trace_entry *entry)
-{
-    char name[sizeof entry->arg];
-
-    memcpy(name, entry->arg, sizeof name);
-    name[sizeof name - 1] = '\0';
-    put_name(kinds[SGC_TRACE_NAMED].name, entry->tid, name);
-}
-
-/* The lead works for its cycle: that goes on the track of collections. */
 static void put_entry(void *unused, const struct sgc_trace_entry *entry)
 {
-    bool of_cycle = entry->what == SGC_TRACE_CONCURRENT || entry->what == SGC_TRACE_ROUND;
-    const struct kind *kind = &kinds[entry->what];
     struct sgc_line line;
 
     (void)unused;
     if (!sgc_trace_entry_ok(entry))
         return;
-    if (entry->what == SGC_TRACE_NAMED) {
-        put_thread(entry);
-        return;
-    }
-    if (entry->what == SGC_TRACE_GREW)
-        begin_instant(&line, kind->name, entry->tid, entry->to_ns);
-    else
-        begin_span(&line, kind->name, of_cycle ? TRACK : entry->tid, entry->from_ns, entry->to_ns);
-    for (int i = 0; i < SGC_TRACE_ARGS && kind->arg[i] != NULL; i++)
-        add_number(&line, kind->arg[i], entry->arg[i]);
-    end(&line);
+    sgc_trace_entry_event(&line, (int)trace.file.pid, entry);
+    put_text(&line);
 }
 
 static void take_entries(void)
@@ -208,8 +91,8 @@ static void take_entries(void)
 
     if (dropped == 0)
         return;
-    begin_instant(&line, "events dropped", TRACK, sgc_clock_ns());
-    add_number(&line, "count", dropped);
+    sgc_trace_add_instant(&line, collections(), "events dropped", sgc_clock_ns());
+    sgc_trace_add_number(&line, "count", dropped);
     end(&line);
 }
 
@@ -224,9 +107,12 @@ static void put_head(void)
     sgc_line_add(&line, "[\n");
     put_text(&line);
     sgc_thread_name(name);
-    put_name("process_name", TRACK, name);
-    put_name(kinds[SGC_TRACE_NAMED].name, TRACK, "collections");
-    put_order(TRACK, "-1");
+    sgc_trace_name_event(&line, collections(), "process_name", name);
+    put_text(&line);
+    sgc_trace_name_event(&line, collections(), sgc_trace_kind(SGC_TRACE_NAMED)->name, "collections");
+    put_text(&line);
+    sgc_trace_order_event(&line, collections(), "-1");
+    put_text(&line);
 }
 
 /* A child of a fork begins its own file, or writes none: what its parent has not written yet is the
@@ -254,21 +140,29 @@ static void put_cycle(const struct sgc_cycle_record *record, uint64_t now, bool 
     struct sgc_line line;
 
     if (record->reason == SGC_REASON_LIMIT) {
-        begin_instant(&line, "heap limit reached", TRACK, record->times.request_ns);
+        sgc_trace_add_instant(&line, collections(), "heap limit reached", record->times.request_ns);
         end(&line);
     }
-    begin_span(&line, "collection", TRACK, record->times.request_ns, now);
-    add_number(&line, "cycle", record->cycle);
-    add_word(&line, "reason", sgc_reason_name(record->reason));
+    sgc_trace_add_span(&line, collections(), "collection", record->times.request_ns, now);
+    sgc_trace_add_number(&line, "cycle", record->cycle);
+    sgc_trace_add_word(&line, "reason", sgc_reason_name(record->reason));
     if (given_up) {
         sgc_line_add(&line, ",\"given_up\":true");
     } else {
-        add_word(&line, "stopped_for", sgc_stopped_for_name(record->stopped_for));
-        add_number(&line, "live_bytes", record->heap.live_bytes_after);
-        add_number(&line, "heap_bytes", record->heap.bytes);
-        add_number(&line, "allocated_bytes", record->heap.allocated_bytes);
+        sgc_trace_add_word(&line, "stopped_for", sgc_stopped_for_name(record->stopped_for));
+        sgc_trace_add_number(&line, "live_bytes", record->heap.live_bytes_after);
+        sgc_trace_add_number(&line, "heap_bytes", record->heap.bytes);
+        sgc_trace_add_number(&line, "allocated_bytes", record->heap.allocated_bytes);
     }
     end(&line);
+}
+
+static void put_counter(const char *name, uint64_t ns, uint64_t bytes)
+{
+    struct sgc_line line;
+
+    sgc_trace_counter_event(&line, collections(), name, ns, bytes);
+    put_text(&line);
 }
 
 static void put_counters(const struct sgc_cycle_record *record)
@@ -289,11 +183,11 @@ static void put_parts(void)
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct sgc_trace_part *part = &parts->of[i];
 
-        begin_span(&line, sgc_phase_name((enum sgc_phase)part->phase), TRACK, part->from_ns, part->to_ns);
+        sgc_trace_add_span(&line, collections(), sgc_phase_name((enum sgc_phase)part->phase), part->from_ns, part->to_ns);
         end(&line);
         if (part->phase == SGC_PHASE_SNAPSHOT && !snapshot) {
             snapshot = true;
-            begin_instant(&line, "snapshot", TRACK, part->from_ns);
+            sgc_trace_add_instant(&line, collections(), "snapshot", part->from_ns);
             end(&line);
         }
     }
@@ -306,15 +200,15 @@ static void put_stop(const struct sgc_cycle_record *record)
     sgc_tid_t self = sgc_thread_id();
     struct sgc_line line;
 
-    begin_span(&line, "collects", self, from_ns, to_ns);
-    add_number(&line, "cycle", record->cycle);
+    sgc_trace_add_span(&line, track_of(self), "collects", from_ns, to_ns);
+    sgc_trace_add_number(&line, "cycle", record->cycle);
     end(&line);
-    begin_span(&line, "pause", TRACK, from_ns, to_ns);
-    add_number(&line, "cycle", record->cycle);
-    add_number(&line, "stop", ++trace.stops);
-    add_number(&line, "thread", self > 0 ? (uint64_t)self : 0);
-    add_number(&line, "threads_stopped", record->threads.stopped);
-    add_number(&line, "threads_blocked", record->threads.blocked);
+    sgc_trace_add_span(&line, collections(), "pause", from_ns, to_ns);
+    sgc_trace_add_number(&line, "cycle", record->cycle);
+    sgc_trace_add_number(&line, "stop", ++trace.stops);
+    sgc_trace_add_number(&line, "thread", self > 0 ? (uint64_t)self : 0);
+    sgc_trace_add_number(&line, "threads_stopped", record->threads.stopped);
+    sgc_trace_add_number(&line, "threads_blocked", record->threads.blocked);
     end(&line);
     put_parts();
 }
@@ -451,7 +345,7 @@ void sgc_trace_stop(void)
     sgc_log_guard_begin(&guard);
     if (trace.file.is_open && is_ready()) {
         take_entries();
-        begin_instant(&line, "the end", TRACK, sgc_clock_ns());
+        sgc_trace_add_instant(&line, collections(), "the end", sgc_clock_ns());
         sgc_line_add(&line, "}}\n]\n");
         put_text(&line);
         write_text();

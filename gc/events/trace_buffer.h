@@ -32,7 +32,7 @@
 
 #include "platform/platform.h"
 
-/* Things that a thread does from one time to another; gc/events/trace.c has the names. */
+/* Things that a thread does from one time to another; gc/events/trace_text.h has the names. */
 enum sgc_trace_what {
     SGC_TRACE_STOPPED,              /* it stood still */
     SGC_TRACE_MARKED,               /* as a marker: objects, bytes, thefts */
