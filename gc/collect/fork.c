@@ -15,6 +15,7 @@
 #include "gc/collect/concurrent.h"
 #include "gc/collect/cycle.h"
 #include "gc/collect/lead.h"
+#include "gc/events/trace.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/collect/start_state.h"
 #include "gc/roots/roots.h"
@@ -155,6 +156,7 @@ static void forget_others(void)
     sgc_gc_lock_after_fork();
     sgc_service_after_fork();
     sgc_disclaim_after_fork(sgc_mutator_self());
+    sgc_trace_after_fork();
     SGC_UPPER(after_fork_child, (sgc_mutator_self()));
     sgc_registry_after_fork(sgc_mutator_self());
     sgc_stopped_after_fork();

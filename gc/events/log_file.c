@@ -25,7 +25,8 @@ static const struct { int number; const char *text; } known_errors[] = {
     { EPIPE, "nobody reads the pipe" },      { EFBIG, "file size limit reached" },
     { ENAMETOOLONG, "the name is too long" }, { EDQUOT, "disk quota reached" },
     { EPERM, "not permitted, or somebody else's in a folder that all may write to" },
-    { EEXIST, "a link to nothing" },         { EWOULDBLOCK, "another process writes it" },
+    { EEXIST, "a link to nothing" },
+    { EWOULDBLOCK, "another process, or another copy of SGC in this one, writes it" },
 };
 
 /* strerror may allocate and translate. */
@@ -123,7 +124,9 @@ bool sgc_log_file_open(struct sgc_log_file *file)
     file->is_open = false;
     if (fd >= 0 && remember(file, fd))
         return true;
-    report(file, "opened", fd < 0 ? -fd : errno, "so nothing is written; name a file that can be created or appended to");
+    report(file, "opened", fd < 0 ? -fd : errno,
+           fd == -EWOULDBLOCK ? "so nothing is written; write %p, for the process id, into its name, or name another file"
+                              : "so nothing is written; name a file that can be created or appended to");
     return false;
 }
 
@@ -149,20 +152,30 @@ void sgc_log_file_close(struct sgc_log_file *file)
     file->is_open = false;
 }
 
+void sgc_log_file_after_fork(struct sgc_log_file *file)
+{
+    bool own = strstr(file->name, "%p") != NULL;
+
+    sgc_assert(sgc_log_file_ok(file));
+    if (!file->is_open || (file->share && !own))
+        return;
+    sgc_log_file_close(file);
+    file->again = own;
+}
+
 bool sgc_log_file_ready(struct sgc_log_file *file)
 {
-    sgc_assert(sgc_log_file_ok(file));
-    if (!file->is_open)
-        return false;
-    if (file->pid != getpid()) {
-        if (strstr(file->name, "%p") != NULL) {
-            sgc_log_file_close(file);
-            return sgc_log_file_open(file);
-        }
-        if (!file->share)
-            sgc_log_file_close(file);
+    sgc_assert(sgc_log_file_ok(file) && !(file->is_open && file->again));
+    if (file->is_open && file->pid != getpid()) {
+        sgc_log_file_after_fork(file);
         file->pid = getpid();
     }
+    if (file->again) {
+        file->again = false;
+        return sgc_log_file_open(file);
+    }
+    if (!file->is_open)
+        return false;
     if (file->is_open && !still_ours(file))
         sgc_log_file_close(file);       /* the program closed it: its descriptor now, or nobody's */
     sgc_assert(!file->is_open || file->pid == getpid());
@@ -197,7 +210,8 @@ void sgc_log_file_write(struct sgc_log_file *file, const char *text, size_t leng
     if (written > 0)
         take_back(file, written);
     sgc_log_file_close(file);
-    report(file, "written", error, "so it ends here; make room and start the program again");
+    report(file, "written", error, error == EPIPE ? "so it ends here; let its reader read to the end"
+                                                  : "so it ends here; make room and start the program again");
 }
 
 /* ---- around it ---- */

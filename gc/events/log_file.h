@@ -23,6 +23,7 @@ struct sgc_log_file {
     bool anew;                      /* what is in it goes when it is opened, and one process at a
                                        time writes it */
     bool is_open;
+    bool again;                     /* a child of a fork opens its own before it writes */
     int fd;
     pid_t pid;                      /* of the process that opened it */
     dev_t device;                   /* which file it is */
@@ -41,8 +42,12 @@ bool sgc_log_file_open(struct sgc_log_file *file);
 /* Messages that went to the file go to stderr again. */
 void sgc_log_file_close(struct sgc_log_file *file);
 
-/* Makes the file right for this process: after a fork the child opens its own if the name says %p,
- * shares its parent's, or stops.  False when there is no file to write to (any more). */
+/* In the child of a fork: closes the file, and with it the lock, unless the child shares it. */
+void sgc_log_file_after_fork(struct sgc_log_file *file);
+
+/* Makes the file right for this process, also after a fork without handlers: the child opens its
+ * own if the name says %p, shares its parent's, or stops.  False when there is no file to write to
+ * (any more). */
 bool sgc_log_file_ready(struct sgc_log_file *file);
 
 /* Appends `length` bytes: whole lines.  A failure is reported once and ends the file. */

@@ -336,6 +336,13 @@ bool sgc_trace_start(void)
     return sgc_trace_wanted();
 }
 
+void sgc_trace_after_fork(void)
+{
+    sgc_log_file_after_fork(&trace.file);
+    if (!trace.file.again)
+        sgc_a32_store(&sgc_trace_on, 0);
+}
+
 void sgc_trace_stop(void)
 {
     struct sgc_log_guard guard;
@@ -343,7 +350,7 @@ void sgc_trace_stop(void)
 
     sgc_listener_remove(&listener);
     sgc_log_guard_begin(&guard);
-    if (trace.file.is_open && is_ready()) {
+    if (is_ready()) {
         take_entries();
         sgc_trace_add_instant(&line, collections(), "the end", sgc_clock_ns());
         sgc_line_add(&line, "}}\n]\n");

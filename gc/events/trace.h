@@ -17,6 +17,9 @@
  * message if one was asked for.  Once, after sgc_options_read. */
 bool sgc_trace_start(void);
 
+/* In the child of a fork, which does not keep its parent's file. */
+void sgc_trace_after_fork(void);
+
 /* Writes what there is still, and the closing bracket.  With the GC lock. */
 void sgc_trace_stop(void);
 

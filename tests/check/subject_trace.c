@@ -2,7 +2,8 @@
 /*
  * For check_trace: threads that allocate lists, with finalizers now and then, so that there are cycles of the mode that the
  * environment asks for.  Arguments: threads, how much each allocates in MB, and how the program ends: return, exit (_exit),
- * kill, or fork (a child does the same, then it and the parent return).
+ * kill, fork (a child does the same, then it and the parent return), or leave (a child goes on without a collection, and its
+ * number is printed).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -82,6 +83,17 @@ int main(int argc, char **argv)
         run(1, argv[2]);
         if (child != 0)
             waitpid(child, &status, 0);
+    }
+    if (strcmp(end, "leave") == 0) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            close(STDOUT_FILENO);
+            close(STDERR_FILENO);
+            sleep(60);
+            _exit(0);
+        }
+        printf("child %ld\n", (long)child);
     }
     printf("%ld\n", __atomic_load_n(&finalized, __ATOMIC_RELAXED));
     fflush(stdout);
