@@ -13,6 +13,7 @@
 #include "gc/events/stats.h"
 #include "tests/lib/child.h"
 #include "tests/lib/contents.h"
+#include "tests/lib/log_files.h"
 #include "tests/lib/threads.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------------ */
@@ -277,9 +278,7 @@ static int ends_whole(const char *name)
 
 static int beyond_limit(void)
 {
-    struct rlimit limit = { 4000, RLIM_INFINITY };
-
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+    if (!limit_files(4000))
         return CHILD_SKIPS;
     return ends_whole("limited.json");
 }
@@ -297,11 +296,9 @@ static int on_full_disk(void)
 
 static int text_beyond_limit(void)
 {
-    struct rlimit limit = { 150, RLIM_INFINITY };
-
     close(STDERR_FILENO);               /* where text goes when the file has ended */
     start(NULL, folder_path("limited.txt"));
-    setrlimit(RLIMIT_FSIZE, &limit);
+    limit_files(150);
     for (int i = 0; i < 20; i++) {
         sgc_warn("a warning that takes some bytes");
         say("a line");
@@ -318,15 +315,14 @@ static void check_limits(void)
 
 static int to_nobody(void)
 {
-    char path[64];
-    int ends[2];
+    int reader;
+    const char *path = pipe_name(&reader);
 
-    if (pipe(ends) != 0)
+    if (path == NULL)
         return CHILD_SKIPS;
-    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
     start(path, NULL);
     end_cycle(1);
-    close(ends[0]);
+    close(reader);
     for (uint64_t cycle = 2; cycle <= 3; cycle++)
         end_cycle(cycle);
     return 0;
@@ -338,17 +334,13 @@ static void check_pipe(void)
                "a reader that goes away ends the log, not the program");
 }
 
-/* Programs that become daemons close every descriptor and open others. */
 static void check_taken_descriptor(void)
 {
-    int taken = -1;
+    int taken;
 
     start(folder_path("taken.json"), folder_path("taken.txt"));
     end_cycle(1);
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
-    for (int i = 0; i < 300; i++)
-        taken = open(folder_path("victim"), O_RDWR | O_CREAT | O_APPEND, 0600);
+    taken = take_descriptors();
     end_cycle(2);
     tap_ok(strcmp(capture_said(sgc_warn("a warning")), "SGC: warning: a warning\n") == 0 && contents("victim")[0] == '\0',
            "no message goes into a file that the program has opened in the place of the log");
@@ -356,8 +348,7 @@ static void check_taken_descriptor(void)
     tap_ok(taken > 200 && contents("victim")[0] == '\0', "a descriptor that the program took is not written to");
     tap_ok(strcmp(said, "SGC: hello\n") == 0 && capture_count(contents("taken.json"), "\n") == 1,
            "the log ends, text goes to standard error again");
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
+    close_descriptors();
 }
 
 static void *log_cancelled(void *reached)
@@ -384,16 +375,11 @@ static void check_cancelled(void)
 
 static void check_no_place(void)
 {
-    static const struct sgc_listener others[SGC_LISTENERS_MAX];
-    int added = 0;
-
     sgc_log_stop();
-    while (added < SGC_LISTENERS_MAX && sgc_listener_add(&others[added]))
-        added++;
+    add_listeners();
     tap_ok(strstr(start(folder_path("late.json"), NULL), "listeners are registered already") != NULL,
            "no place among the listeners is reported");
-    for (int i = 0; i < added; i++)
-        sgc_listener_remove(&others[i]);
+    remove_listeners();
 }
 
 /* ---- text --------------------------------------------------------------------------------------------- */

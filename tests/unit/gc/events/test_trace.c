@@ -4,16 +4,15 @@
  * agrees with the log, check_trace shows.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "gc/config/option_set.h"
-#include "gc/events/events.h"
 #include "gc/events/trace.h"
 #include "gc/events/trace_buffer.h"
 #include "tests/lib/child.h"
 #include "tests/lib/contents.h"
+#include "tests/lib/log_files.h"
 #include "tests/lib/threads.h"
 
 /* ---- helpers ---- */
@@ -229,10 +228,9 @@ static int on_full_device(void)
 
 static int beyond_limit(void)
 {
-    struct rlimit limit = { 9000, RLIM_INFINITY };
     const char *text;
 
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+    if (!limit_files(9000))
         return CHILD_SKIPS;
     start(folder_path("limited.json"));
     for (uint64_t i = 1; i < 20; i++)
@@ -243,14 +241,13 @@ static int beyond_limit(void)
 
 static int to_nobody(void)
 {
-    char path[64];
-    int ends[2];
+    int reader;
+    const char *path = pipe_name(&reader);
 
-    if (pipe(ends) != 0)
+    if (path == NULL)
         return CHILD_SKIPS;
-    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
     start(path);
-    close(ends[0]);
+    close(reader);
     make_cycle(1);
     make_cycle(2);
     return 0;
@@ -271,28 +268,18 @@ static void check_ends(void)
 static void check_taken_descriptor(void)
 {
     start(folder_path("taken.json"));
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
-    for (int i = 0; i < 300; i++)
-        if (open(folder_path("victim"), O_RDWR | O_CREAT | O_APPEND, 0600) < 0)
-            break;
+    take_descriptors();
     make_cycle(1);
     tap_ok(contents("victim")[0] == '\0' && !sgc_trace_wanted(), "a descriptor that the program took is not written to");
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
+    close_descriptors();
 }
 
 static void check_no_place(void)
 {
-    static const struct sgc_listener others[SGC_LISTENERS_MAX];
-    int added = 0;
-
     sgc_trace_stop();
-    while (added < SGC_LISTENERS_MAX && sgc_listener_add(&others[added]))
-        added++;
+    add_listeners();
     tap_ok(is_refused(folder_path("late.json"), "listeners"), "no place among the listeners is reported");
-    for (int i = 0; i < added; i++)
-        sgc_listener_remove(&others[i]);
+    remove_listeners();
 }
 
 int main(void)
