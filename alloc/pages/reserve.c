@@ -104,11 +104,8 @@ bool sgc_heap_reserve(const struct sgc_heap_config *config)
     sgc_heap.os_page = sgc_os_page_size();
     sgc_heap.config = *config;
     sgc_heap.epoch = 1;
-    if (reserve(wanted_reserve(config))) {
-        if (SGC_TRACES)
-            sgc_sanitizer_root((const void *)sgc_heap.base, sgc_heap.reserved);
+    if (reserve(wanted_reserve(config)))
         return true;
-    }
     sgc_error("the system refuses to reserve %zu bytes of address space for the heap; "
               "raise the limit (ulimit -v) or lower SGC_RESERVE", SMALLEST_RESERVE);
     return false;

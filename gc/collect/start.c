@@ -78,6 +78,7 @@ static bool start_heap(void)
     sgc_assert(sgc_init_mine());
     if (!sgc_heap_init(&config))
         return false;
+    sgc_sanitizer_root((const void *)sgc_heap.base, sgc_heap.reserved);
     say_if_cut();
     say_if_unbound();
     start_checks();

@@ -139,11 +139,6 @@ bool sgc_mem_discard(void *start, size_t bytes)
     return true;
 }
 
-void sgc_sanitizer_root(const void *start, size_t bytes)
-{
-    (void)start, (void)bytes;
-}
-
 size_t sgc_mem_resident(void *start, size_t bytes)
 {
     (void)start, (void)bytes;
