@@ -59,7 +59,7 @@ static inline uint32_t target(const struct work *w, uint32_t node, uint32_t i)
            ? w->g->root[w->roots->word[w->roots->first[root] + i]].target : SGC_GRAPH_NONE;
 }
 
-/* Asks for the numbers of what an object leads to. */
+/* Asks for the numbers of what an object leads to, and for where its pointers are. */
 static inline void prefetch_targets(const struct work *w, uint32_t node)
 {
     if (node >= w->g->objects)
@@ -70,6 +70,7 @@ static inline void prefetch_targets(const struct work *w, uint32_t node)
         if (next == SGC_GRAPH_NONE)
             break;
         __builtin_prefetch(&w->number[next]);
+        __builtin_prefetch(&w->g->object[next]);
     }
 }
 
@@ -101,6 +102,18 @@ static bool leads_no_further(const struct work *w, uint32_t node, uint32_t i)
     return sgc_graph_keeps_itself_only(w->g, w->g->range[word->range].root, word->target);
 }
 
+/* Is the pointer of number `from` to `to` more than the first way there?  Those of roots lead only
+ * to what roots of earlier levels have not reached. */
+static inline bool counts(const struct work *w, uint32_t from, uint32_t to)
+{
+    uint32_t root = w->order[from] - w->g->objects;
+
+    sgc_assert(to < w->n && from != 0);
+    return from != to && w->found[to].parent != from &&
+           (w->order[from] < w->g->objects || to > w->begin[sgc_roots_level_of(w->roots, root)]);
+}
+
+/* Labels count the pointers to a node that count: each pointer is seen once. */
 static void number_nodes(struct work *w)
 {
     uint32_t at = add_node(w, sgc_dominators_top(w->d), 0);
@@ -118,23 +131,14 @@ static void number_nodes(struct work *w)
                 at = k;
             else if (w->lonely == SGC_GRAPH_NONE)
                 w->lonely = k;
+        } else if (at != 0) {
+            w->found[w->number[next]].label += counts(w, at, w->number[next]);
         }
     }
     sgc_assert(w->lonely == SGC_GRAPH_NONE || w->lonely > w->begin[SGC_ROOTS_LATE]);
 }
 
 /* ---- pointers backward ---- */
-
-/* Is the pointer of number `from` to `to` more than the first way there?  Those of roots lead only
- * to what roots of earlier levels have not reached. */
-static inline bool counts(const struct work *w, uint32_t from, uint32_t to)
-{
-    uint32_t root = w->order[from] - w->g->objects;
-
-    sgc_assert(to < w->n && from != 0);
-    return from != to && w->found[to].parent != from &&
-           (w->order[from] < w->g->objects || to > w->begin[sgc_roots_level_of(w->roots, root)]);
-}
 
 /* Of the nodes that come soon: first their edges, then what these lead to. */
 static inline void prefetch_pointers(const struct work *w, uint32_t k)
@@ -148,9 +152,8 @@ static inline void prefetch_pointers(const struct work *w, uint32_t k)
     prefetch_targets(w, w->order[k + AHEAD / 2]);
 }
 
-/* Adds each pointer that counts to the label of the node to which it leads, or writes it to
- * before[]. */
-static void each_pointer(struct work *w, bool fill)
+/* Writes each pointer that counts to before[]. */
+static void write_pointers(struct work *w)
 {
     for (uint32_t k = 1; k < w->n && k < w->lonely; k++) {
         prefetch_pointers(w, k);
@@ -158,11 +161,8 @@ static void each_pointer(struct work *w, bool fill)
             uint32_t to = w->number[next];
 
             sgc_assert(to != SGC_GRAPH_NONE);
-            if (!counts(w, k, to))
-                continue;
-            if (fill)
-                w->before[w->found[to].label] = k;
-            w->found[to].label++;
+            if (counts(w, k, to))
+                w->before[w->found[to].label++] = k;
         }
     }
 }
@@ -171,7 +171,6 @@ static bool turn_pointers(struct work *w)
 {
     uint32_t all = 0;
 
-    each_pointer(w, false);
     for (uint32_t k = 0; k < w->n; k++) {
         uint32_t count = w->found[k].label;
 
@@ -181,7 +180,7 @@ static bool turn_pointers(struct work *w)
     w->before = malloc(((size_t)all + 1) * sizeof *w->before);
     if (w->before == NULL)
         return false;
-    each_pointer(w, true);
+    write_pointers(w);
     sgc_assert(w->found[w->n - 1].label == all);
     free(w->number);
     w->number = NULL;
