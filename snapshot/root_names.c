@@ -20,7 +20,7 @@ static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range 
 /* Libraries of the system are stripped everywhere. */
 static bool is_of_system(const char *path)
 {
-    return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+    return strncmp(path, "/lib/", 5) == 0 || strncmp(path, "/lib64/", 7) == 0 || strncmp(path, "/usr/lib", 8) == 0;
 }
 
 /* Of a word of static data. */
