@@ -85,7 +85,8 @@ bool sgc_views_print_compare(const struct sgc_view *older, const struct sgc_view
         if (growth->held == NULL)
             break;
         printf("%+15" PRId64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64 "  %s\n",
-               sgc_growth_bytes(growth), growth->before.bytes, growth->now.bytes, growth->fresh.objects,
+               sgc_growth_bytes(growth), growth->now.bytes - (uint64_t)sgc_growth_bytes(growth), growth->now.bytes,
+               growth->fresh.objects,
                sgc_views_quoted(growth->name, shown));
         print_roots(newer, growth);
     }
