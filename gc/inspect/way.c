@@ -179,18 +179,6 @@ static void follow_root(void *arg, enum sgc_root_kind kind, const struct sgc_mut
                                                       .tid = whose != NULL ? whose->tid : 0 });
 }
 
-/* Those of most threads lie in the stack's mapping, and are looked through with the stack; without
- * stacks they are here. */
-static void follow_thread_local(struct sgc_ways *w, const struct sgc_mutator *m)
-{
-    struct sgc_range block;
-
-    sgc_assert(w->by == SGC_WAYS_CERTAIN);
-    for (int i = 0; i < sgc_root_modules.tlses && !m->service && !m->gone; i++)
-        if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block))
-            follow_words(w, block, (struct sgc_way_step){ .root = SGC_HELD_BY_THREAD_LOCAL, .tid = m->tid });
-}
-
 static void follow_uncollectable(const struct sgc_object *o, void *arg)
 {
     struct sgc_ways *w = arg;
@@ -206,13 +194,9 @@ static void follow_registered(void *arg, uintptr_t address)
     follow_word(w, address, &(struct sgc_way_step){ .root = SGC_HELD_BY_FINALIZATION });
 }
 
-/* Looks at the beginnings of ways other than root ranges, before the own stack: in a search without
- * stacks each thread's thread-local variables; uncollectable objects; the tables of
- * finalization. */
+/* Beginnings of ways other than root ranges: uncollectable objects, the tables of finalization. */
 static void follow_tables(struct sgc_ways *w)
 {
-    for (const struct sgc_mutator *m = sgc_registry.first; m != NULL && w->by == SGC_WAYS_CERTAIN; m = m->next)
-        follow_thread_local(w, m);
     sgc_walk_objects(follow_uncollectable, w);
     sgc_finalization_visit(follow_registered, w);
 }

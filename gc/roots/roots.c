@@ -95,6 +95,8 @@ struct visit {
     void *arg;
     bool copies;                    /* fn may be given a copy of memory that others may unmap; it
                                      * does not keep the address */
+    bool names;                     /* thread-local variables inside a stack are called what they
+                                     * are */
 };
 
 /* Of at most an OS page. */
@@ -164,10 +166,46 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
     }
 }
 
+/* The first of the thread's blocks inside the stack that ends behind `at`, from there on, in whole
+ * words: two blocks may share one.  Empty, at the stack's end: there is none. */
+static struct sgc_range next_tls_block(const struct sgc_mutator *m, struct sgc_range stack, uintptr_t at)
+{
+    struct sgc_range block, first = { stack.hi, stack.hi };
+
+    sgc_assert(stack.lo <= at && at < stack.hi);
+    for (int i = 0; i < sgc_root_modules.tlses; i++)
+        if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block) && block.lo >= stack.lo &&
+            block.hi <= stack.hi && block.hi > at && block.lo < first.lo)
+            first = block;
+    first.lo = sgc_round_down(first.lo, sizeof at);
+    first.lo = first.lo > at ? first.lo : at;
+    first.hi = sgc_round_up(first.hi, sizeof at);
+    first.hi = first.hi < stack.hi ? first.hi : stack.hi;
+    return first;
+}
+
+/* The C library puts most blocks at the top of the stacks that it makes. */
+static void visit_stack_named(const struct visit *visit, const struct sgc_mutator *m, struct sgc_range stack)
+{
+    struct sgc_range block;
+
+    sgc_assert(stack.lo <= stack.hi);
+    for (uintptr_t at = stack.lo; at < stack.hi; at = block.hi) {
+        block = next_tls_block(m, stack, at);
+        sgc_assert(at <= block.lo && block.lo <= block.hi && at < block.hi);
+        if (at < block.lo)
+            visit->fn(visit->arg, SGC_ROOT_STACK, m, (struct sgc_range){ at, block.lo }, NULL);
+        if (block.lo < block.hi)
+            visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, block, NULL);
+    }
+}
+
 static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, const struct sgc_stack_part *part)
 {
     if (part->unsure)
         visit_unsure(visit, SGC_ROOT_STACK, m, part->range);
+    else if (visit->names)
+        visit_stack_named(visit, m, part->range);
     else
         visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range, NULL);
 }
@@ -281,15 +319,15 @@ void sgc_roots_visit(sgc_roots_visit_t fn, void *arg, bool copies)
 {
     sgc_assert(sgc_stopped_by_self());
     sgc_roots_unknown();
-    visit_all(&(struct visit){ fn, arg, copies });
-    visit_dates(&(struct visit){ fn, arg, copies }, false);
+    visit_all(&(struct visit){ fn, arg, copies, true });
+    visit_dates(&(struct visit){ fn, arg, copies, true }, false);
 }
 
 void sgc_roots_mark(struct sgc_marker *marker)
 {
     sgc_assert(sgc_stopped_by_self());
-    visit_all(&(struct visit){ scan, marker, true });
-    visit_dates(&(struct visit){ scan, marker, true }, true);
+    visit_all(&(struct visit){ scan, marker, true, false });
+    visit_dates(&(struct visit){ scan, marker, true, false }, true);
     sgc_mark_uncollectable(marker);
 }
 

@@ -69,9 +69,10 @@ sgc_tid_t sgc_roots_unknown(void);
 void sgc_roots_mark(struct sgc_marker *marker);
 
 /* Hands each range that is scanned to fn, for questions.  World stopped, after a snapshot.
- * `whose`: the thread whose stack or thread-local data it is.  Nothing of a thread whose stacks are
- * unknown.  `copies`: fn may get a copy of memory that others may unmap meanwhile, and then `copy`
- * says of what; otherwise it is NULL, and that memory may be gone when fn reads it. */
+ * `whose`: the thread whose stack or thread-local data it is; the latter is taken out of the stack
+ * in which it lies.  Nothing of a thread whose stacks are unknown.  `copies`: fn may get a copy of
+ * memory that others may unmap meanwhile, and then `copy` says of what; otherwise it is NULL, and
+ * that memory may be gone when fn reads it. */
 struct sgc_root_copy {
     uintptr_t from;             /* where the first byte lies */
     struct sgc_range part;      /* the part of a stack that it belongs to */

@@ -173,6 +173,26 @@ static void test_thread_local(void)
     in_thread_local = NULL;
 }
 
+static GC_hidden_pointer of_another;
+
+static void *hold_in_variable(void *unused)
+{
+    of_another = made(&in_thread_local);
+    api_stay();
+    in_thread_local = NULL;
+    return unused;
+}
+
+static void test_thread_local_of_another(void)
+{
+    pthread_t thread = api_start(hold_in_variable, NULL);
+
+    api_wait(&api_there);
+    check(of_another, SGC_HELD_BY_THREAD_LOCAL, 1, "another thread's thread-local variable");
+    sem_post(&api_may_go);
+    GC_pthread_join(thread, NULL);
+}
+
 static GC_hidden_pointer on_stack;
 
 static void *hold(void *unused)
@@ -293,8 +313,8 @@ int main(void)
     GC_set_finalize_on_demand(1);
     GC_exclude_static_roots(&way, &way + 1);
     folder_make();
-    tap_each(test_static, test_added, test_thread_local, test_stack, test_uncollectable, test_finalization, test_chain,
-             test_nothing);
+    tap_each(test_static, test_added, test_thread_local, test_thread_local_of_another, test_stack, test_uncollectable,
+             test_finalization, test_chain, test_nothing);
     folder_remove();
     return tap_done();
 }

@@ -99,34 +99,51 @@ static void check_added(void)
 }
 
 static GC_hidden_pointer by_thread[2];
+static void **variable;        /* the thread's own */
+static SGC_held_t found_by_thread;
 
 static void *hold(void *unused)
 {
     void *volatile object = GC_malloc(sizeof(struct node));
 
     by_thread[0] = GC_HIDE_POINTER(object);
-    in_thread_local = GC_malloc(sizeof(struct node));
-    by_thread[1] = GC_HIDE_POINTER(in_thread_local);
-    GC_clear_stack(NULL);
+    by_thread[1] = made(&in_thread_local);
+    variable = &in_thread_local;
+    found_by_thread = SGC_find_way(GC_REVEAL_POINTER(by_thread[1]), NULL, NULL);
+    scrub_stack();
     api_stay();
     in_thread_local = NULL;
     return object != NULL ? unused : object;
 }
 
-static void check_threads(void)
+/* The C library puts the variables of a thread at the top of its stack. */
+static void check_thread(const pthread_attr_t *attributes, const char *stack)
 {
-    SGC_held_t held;
-    pthread_t thread = api_start(hold, NULL);
+    pthread_t thread;
 
+    if (GC_pthread_create(&thread, attributes, hold, NULL) != 0)
+        tap_bail("no thread");
     api_wait(&api_there);
     tap_ok(find(by_thread[0]) == SGC_HELD_BY_STACK && leads_to(by_thread[0], 1) && way.first.thread > 0 &&
-           way.first.thread != getpid(), "a thread's stack holds one, and the thread is named");
-    held = find(by_thread[1]);
-    tap_ok((held == SGC_HELD_BY_THREAD_LOCAL || held == SGC_HELD_BY_STACK) && leads_to(by_thread[1], 1),
-           "a thread-local variable holds one (%d)", (int)held);
+           way.first.thread != getpid(), "%s: it holds an object, and the thread is named", stack);
+    tap_ok(find(by_thread[1]) == SGC_HELD_BY_THREAD_LOCAL && leads_to(by_thread[1], 1) &&
+           way.first.word == variable && way.first.thread > 0 && way.first.thread != getpid(),
+           "%s: so does a thread-local variable there", stack);
+    tap_ok(found_by_thread == SGC_HELD_BY_THREAD_LOCAL, "%s: which the thread itself finds, too", stack);
     sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
-    in_thread_local = NULL;
+}
+
+static void check_threads(void)
+{
+    enum { STACK = 1 << 18 };
+    pthread_attr_t attributes;
+
+    check_thread(NULL, "a stack of the C library's");
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, api_outside(STACK), STACK);
+    check_thread(&attributes, "a stack of the program's");
+    pthread_attr_destroy(&attributes);
     by_thread[0] = made(&in_thread_local);
     tap_ok(find(by_thread[0]) == SGC_HELD_BY_THREAD_LOCAL && way.first.word == &in_thread_local &&
            way.first.thread == getpid(), "the first thread's is not on its stack");
