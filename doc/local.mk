@@ -77,6 +77,10 @@ documents = \
 	doc/shortterm.md \
 	doc/shortterm-porting.md \
 	doc/sgc.gdb \
+	doc/sgc-gdb.py \
+	doc/sgc_gdb_commands.py \
+	doc/sgc_gdb_heap.py \
+	doc/sgc_gdb_why.py \
 	doc/profiling.md \
 	doc/snapshot-format.md \
 	doc/studies/endo.md \

@@ -53,7 +53,8 @@ install-data-hook:
 		ln -s -r -f -n "$(DESTDIR)$${link#*:}" "$(DESTDIR)$(bdwgcdir)/$${link%%:*}" || exit 1; \
 	done
 
-# gdb loads its commands with a library, if they lie below a folder of its own under the name of the library's file.
+# gdb loads its commands with a library, if they lie below a folder of its own under the name of the library's file; those in Python
+# load the others of their folder.
 gdb_loads = $(datadir)/gdb/auto-load
 gdb_libraries =
 if SGC_SHARED
@@ -63,9 +64,13 @@ endif
 install-exec-hook:
 	for library in $(gdb_libraries); do \
 		file=`readlink "$(DESTDIR)$$library"` && folder="$(DESTDIR)$(gdb_loads)$${library%/*}" && $(MKDIR_P) "$$folder" && \
-		$(INSTALL_DATA) '$(srcdir)/doc/sgc.gdb' "$$folder/$$file-gdb.gdb" || exit 1; \
+		$(INSTALL_DATA) '$(srcdir)/doc/sgc.gdb' "$$folder/$$file-gdb.gdb" && \
+		$(INSTALL_DATA) '$(srcdir)/doc/sgc-gdb.py' "$$folder/$$file-gdb.py" && \
+		$(INSTALL_DATA) '$(srcdir)'/doc/sgc_gdb_*.py "$$folder" || exit 1; \
 	done
 
 uninstall-hook:
 	for link in $(bdwgc_links); do rm -f "$(DESTDIR)$(bdwgcdir)/$${link%%:*}"; done
-	for library in $(gdb_libraries); do rm -f "$(DESTDIR)$(gdb_loads)$$library".*-gdb.gdb; done
+	for library in $(gdb_libraries); do \
+		rm -f "$(DESTDIR)$(gdb_loads)$$library".*-gdb.* "$(DESTDIR)$(gdb_loads)$${library%/*}"/sgc_gdb_*.py; \
+	done
