@@ -356,9 +356,18 @@ void sgc_stack_clear_deep(void);
 
 /* sgc_stack_pointer(), the current stack pointer, is inline: platform/registers.h. */
 
-/* ---- static data (modules_linux.c) ----------------------------------------------------------- */
-
 struct sgc_range { uintptr_t lo, hi; };
+
+/* Where AddressSanitizer, if the program has it, puts local variables of the calling thread, so
+ * that it sees uses of them after their function has returned; NULL: nowhere.  [any] */
+void *sgc_fake_stack_self(void);
+
+/* The frame of that stack in which the address lies.  Returns where its function had come to on the
+ * real stack when it began, about; 0: the address lies in none.  That stack's thread is stopped.
+ * [any] */
+uintptr_t sgc_fake_frame(void *fake_stack, uintptr_t address, struct sgc_range *frame);
+
+/* ---- static data (modules_linux.c) ----------------------------------------------------------- */
 
 /* Where a module's thread-local blocks lie, as far as that is known. */
 enum sgc_tls_place {

@@ -147,6 +147,18 @@ static bool inside_any(struct sgc_range r, const struct sgc_stack_part *part, in
     return false;
 }
 
+/* Words of a stack, which may be a copy, and then what they lead to of frames elsewhere. */
+static void visit_words(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m,
+                        struct sgc_range stack, struct sgc_range words, const struct sgc_root_copy *copy)
+{
+    struct sgc_range frame;
+
+    visit->fn(visit->arg, kind, m, words, copy);
+    if (m->fake_stack != NULL && kind == SGC_ROOT_STACK)
+        for (uintptr_t at = words.lo; sgc_stack_next_fake(m, stack, &at, words.hi, &frame);)
+            visit->fn(visit->arg, kind, m, frame, NULL);
+}
+
 /* A range that ends nobody knows where, so that there may be memory of others in it, which they
  * unmap when they like.  Its OS pages are looked at one by one, those that can be read. */
 static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m,
@@ -159,10 +171,10 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
         next = next < end ? next : end;
         sgc_assert(at < next && next - at <= sizeof copied);
         if (visit->copies && sgc_mem_copy(copied, at, next - at))
-            visit->fn(visit->arg, kind, m, (struct sgc_range){ (uintptr_t)copied, (uintptr_t)copied + (next - at) },
-                      &(struct sgc_root_copy){ at, range });
+            visit_words(visit, kind, m, range, (struct sgc_range){ (uintptr_t)copied, (uintptr_t)copied + (next - at) },
+                        &(struct sgc_root_copy){ at, range });
         else if (!visit->copies && sgc_mem_readable(at))
-            visit->fn(visit->arg, kind, m, (struct sgc_range){ at, next }, NULL);
+            visit_words(visit, kind, m, range, (struct sgc_range){ at, next }, NULL);
     }
 }
 
@@ -194,7 +206,7 @@ static void visit_stack_named(const struct visit *visit, const struct sgc_mutato
         block = next_tls_block(m, stack, at);
         sgc_assert(at <= block.lo && block.lo <= block.hi && at < block.hi);
         if (at < block.lo)
-            visit->fn(visit->arg, SGC_ROOT_STACK, m, (struct sgc_range){ at, block.lo }, NULL);
+            visit_words(visit, SGC_ROOT_STACK, m, stack, (struct sgc_range){ at, block.lo }, NULL);
         if (block.lo < block.hi)
             visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, block, NULL);
     }
@@ -207,7 +219,7 @@ static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, 
     else if (visit->names)
         visit_stack_named(visit, m, part->range);
     else
-        visit->fn(visit->arg, SGC_ROOT_STACK, m, part->range, NULL);
+        visit_words(visit, SGC_ROOT_STACK, m, part->range, part->range, NULL);
 }
 
 /* The blocks that the thread's vector leads to; false if it lacks one. */

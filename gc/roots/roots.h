@@ -101,6 +101,12 @@ enum { SGC_STACK_PARTS = 3 };
  * for a thread whose stacks are known. */
 int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_STACK_PARTS]);
 
+/* Does a word in [*at, end) lead to a frame that a sanitizer has put elsewhere, of a function that
+ * runs on that stack of the thread?  Then that frame; *at is behind the word.  World stopped, for a
+ * thread with such frames. */
+bool sgc_stack_next_fake(const struct sgc_mutator *m, struct sgc_range stack, uintptr_t *at, uintptr_t end,
+                         struct sgc_range *frame);
+
 /* Is there a way to tell what the thread uses?  `answers`: does the system say what memory can be
  * read?  World stopped. */
 bool sgc_stack_known(const struct sgc_mutator *m, bool answers);

@@ -18,6 +18,9 @@
  *     runs on the alternate stack, it is found among the words the kernel saved there.
  * In all these cases its own stack is scanned, too: whole, as nobody says where the thread has left
  * it.
+ *
+ * AddressSanitizer may put the variables of a function into a frame elsewhere, to which its real
+ * frame leads.
  */
 #include "gc/roots/roots.h"
 
@@ -183,6 +186,24 @@ int sgc_stack_parts(const struct sgc_mutator *m, struct sgc_stack_part part[SGC_
     sgc_assert(sgc_world_stopped());
     sgc_assert(m->sp != 0 && m->stack.high != 0);
     return alternate != NULL ? on_altstack(m, m->sp, *alternate, part) : on_stack(m, corrected(m, m->sp), part);
+}
+
+/* A function asks for its frame when it has made its real one, by a call that stands below that. */
+enum { ASKS_BELOW = 4096 };
+
+__attribute__((no_sanitize("address", "thread", "undefined")))
+bool sgc_stack_next_fake(const struct sgc_mutator *m, struct sgc_range stack, uintptr_t *at, uintptr_t end,
+                         struct sgc_range *frame)
+{
+    sgc_assert(m->fake_stack != NULL && stack.lo <= stack.hi);
+    for (*at = sgc_round_up(*at, sizeof *at); *at + sizeof *at <= end;) {
+        uintptr_t real = sgc_fake_frame(m->fake_stack, *(const uintptr_t *)*at, frame);
+
+        *at += sizeof *at;
+        if (real != 0 && within(real, stack.lo - ASKS_BELOW, stack.hi))
+            return true;
+    }
+    return false;
 }
 
 /* Of a thread on its own stack all is known without a question: the memory from its stack pointer

@@ -4,8 +4,8 @@
  *
  *   what                     written by                        read by            ordering
  *   next, prev, count, gone  under the registry's lock         same               the lock; held through a stop
- *   sp, altstack             the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
- *                            as stopped                                           `state` / acquire
+ *   sp, altstack,            the thread, before it counts      collecting thread  release of ACKED or BLOCKED in
+ *   fake_stack               as stopped                                           `state` / acquire
  *   bottom, ended_sp, ...    the thread itself                 collecting thread  stopping the world
  *   reported_bottom          who switches the thread's stack   the lead of a      release / acquire
  *                                                              concurrent cycle
@@ -35,6 +35,7 @@ struct sgc_mutator {
     pthread_t handle;
     uintptr_t sp;                       /* scan from here while it is stopped or blocked */
     struct sgc_stack_bounds altstack;   /* of the signal stack it was stopped on; low 0: none */
+    void *fake_stack;                   /* see sgc_fake_stack_self */
     uintptr_t interrupted;              /* where it stood when it was stopped on `altstack`; 0:
                                            unknown */
     struct sgc_stack_bounds reported_altstack;  /* what the client told us of; low 0: none */

@@ -84,6 +84,7 @@ void sgc_world_publish_sp(struct sgc_mutator *m, uintptr_t sp)
 {
     sgc_assert(m == sgc_mutator_self() && sp != 0);
     m->sp = sp;
+    m->fake_stack = sgc_fake_stack_self();
     m->interrupted = 0;
     m->altstack = (struct sgc_stack_bounds){ 0 };
     if (sgc_altstack_self(&m->altstack))
@@ -95,6 +96,7 @@ static void stand_in_handler(struct sgc_mutator *m, uintptr_t sp, const void *co
 {
     sgc_assert(m == sgc_mutator_self() && sp != 0);
     m->sp = sp;
+    m->fake_stack = sgc_fake_stack_self();
     m->interrupted = 0;
     m->altstack = (struct sgc_stack_bounds){ 0 };
     if (sgc_context_altstack(context, &m->altstack))
