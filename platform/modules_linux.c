@@ -278,7 +278,7 @@ static void add_data(const struct collection *collection, const struct dl_phdr_i
 static void add_tls(struct sgc_modules *modules, const struct dl_phdr_info *info, size_t size,
                     const ElfW(Phdr) *segment)
 {
-    struct sgc_module_tls tls = { info->dlpi_tls_modid, segment->p_memsz, 0, SGC_TLS_ASK };
+    struct sgc_module_tls tls = { info->dlpi_tls_modid, segment->p_memsz, info->dlpi_addr, 0, SGC_TLS_ASK };
 
     sgc_assert(segment->p_type == PT_TLS && modules->tlses <= modules->tls_capacity);
     if (tls.bytes == 0 || tls.module == 0)

@@ -380,6 +380,7 @@ enum sgc_tls_place {
 struct sgc_module_tls {
     size_t module;          /* the loader's number */
     size_t bytes;           /* of a block */
+    uintptr_t bias;         /* of that module: see struct sgc_module */
     uintptr_t offset;       /* from the thread pointer to the block, modulo 2^64 */
     enum sgc_tls_place place;
 };

@@ -123,6 +123,8 @@ struct sgc_graph_range {
     uint64_t first_root;                /* its roots are those up to the next range's first */
     uint32_t thread;                    /* kernel's number of the thread whose it is; 0: nobody's */
     uint32_t root;                      /* enum sgc_graph_root */
+    uint32_t module;                    /* whose thread-local variables they are, from 1; 0: it is
+                                         * not known */
 };
 
 struct sgc_graph_root_word {

@@ -64,16 +64,27 @@ static const struct sgc_symbols *symbols_of(struct sgc_namer *n, uint32_t module
 
 /* The last one that begins there or below comes first, then those before it: one may lie in
  * another, but not deep. */
+static const struct sgc_symbol *find_among(const struct sgc_symbol *of, size_t count, uint64_t offset)
+{
+    size_t low = count != 0 ? sgc_sorted_up_to(&of->lo, count, sizeof *of, offset) : 0;
+
+    sgc_assert(low <= count);
+    for (size_t i = low, tries = 0; i > 0 && tries < 16; i--, tries++)
+        if (offset - of[i - 1].lo < of[i - 1].bytes)
+            return &of[i - 1];
+    return NULL;
+}
+
 static const struct sgc_symbol *find_symbol(const struct sgc_symbols *symbols, uint64_t offset)
 {
-    size_t low = symbols != NULL && symbols->count != 0
-                     ? sgc_sorted_up_to(&symbols->of->lo, symbols->count, sizeof *symbols->of, offset) : 0;
+    return symbols != NULL ? find_among(symbols->of, symbols->count, offset) : NULL;
+}
 
-    sgc_assert(symbols == NULL || low <= symbols->count);
-    for (size_t i = low, tries = 0; i > 0 && tries < 16; i--, tries++)
-        if (offset - symbols->of[i - 1].lo < symbols->of[i - 1].bytes)
-            return &symbols->of[i - 1];
-    return NULL;
+const struct sgc_symbol *sgc_namer_thread_local(struct sgc_namer *n, uint32_t module, uint64_t offset)
+{
+    const struct sgc_symbols *symbols = symbols_of(n, module);
+
+    return symbols != NULL ? find_among(symbols->local, symbols->locals, offset) : NULL;
 }
 
 static void show_place(const struct sgc_namer *n, uint32_t module, uint64_t offset, char text[SGC_NAMER_TEXT])

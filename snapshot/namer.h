@@ -42,6 +42,9 @@ struct sgc_namer_place {
 };
 struct sgc_namer_place sgc_namer_place_of(struct sgc_namer *n, uint64_t address);
 
+/* The thread-local variable at so many bytes from where the module's begin; NULL: none is known. */
+const struct sgc_symbol *sgc_namer_thread_local(struct sgc_namer *n, uint32_t module, uint64_t offset);
+
 /* The number of a name that several things have: with the place of this one behind it, or its
  * address, if modules have one name, too; others keep theirs. */
 uint32_t sgc_namer_distinct(const struct sgc_namer *n, struct sgc_texts *texts, uint32_t number, uint32_t module,

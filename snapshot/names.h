@@ -12,8 +12,8 @@
  *      data of a module of which it cannot be known what is there, since symbols are missing
  *
  * Other symbols prove nothing: a first field may point at a string.  A root word is called by the
- * variable that it is a part of, or by the module; those of stacks and of thread-local variables by
- * the thread.
+ * variable that it is a part of, or by the module; one of a thread by its thread-local variable and
+ * the thread, or by the thread.
  *
  * Objects of one name have one number, and so have root words.  Classes of one name, and variables,
  * have their places behind it: "node at libshapes.so+0x40".  Names may have any bytes, and none

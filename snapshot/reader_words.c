@@ -172,15 +172,19 @@ void sgc_reader_add_root_word(struct sgc_reader *r, uint64_t offset, uint64_t wo
         sgc_reader_add_root(r, sgc_reader_find(r, offset - 1, true), word);
 }
 
-static void read_range(struct sgc_reader *r, uint32_t root)
+/* `number`: in the lower bits what it is, and above them a number of a module. */
+static void read_range(struct sgc_reader *r, uint64_t number)
 {
+    uint32_t root = (uint32_t)(number & ((1u << SGC_SNAPSHOT_ROOT_BITS) - 1)) - 1;
+    uint32_t module = (uint32_t)(number >> SGC_SNAPSHOT_ROOT_BITS);
     uint64_t thread = sgc_input_within(&r->in, "the number of a thread", 0, UINT32_MAX);
     uint64_t lo = sgc_input_number(&r->in);
     uint64_t bytes = sgc_input_within(&r->in, "the size of a root", r->g->geometry.word, UINT64_C(1) << 47);
     uint64_t words = bytes / r->g->geometry.word, place = 0, offset = 0;
     bool like_heap = r->distances != NULL && root <= SGC_GRAPH_ADDED;
 
-    sgc_reader_add_range(r, (struct sgc_graph_range){ .lo = lo, .bytes = bytes, .thread = (uint32_t)thread, .root = root });
+    sgc_reader_add_range(r, (struct sgc_graph_range){ .lo = lo, .bytes = bytes, .thread = (uint32_t)thread, .root = root,
+                                                      .module = module });
     for (; sgc_reader_next_word(r, words, &place, &offset, r->g->geometry.limit); r->root_words++)
         sgc_reader_add_root_word(r, offset, place - 1, like_heap);
     r->read_ranges++;
@@ -224,13 +228,18 @@ static bool read_kept(struct sgc_reader *r)
 
 bool sgc_reader_roots(struct sgc_reader *r)
 {
-    uint64_t root;
+    uint64_t root, highest = SGC_SNAPSHOT_DATE + ((uint64_t)r->modules.count << SGC_SNAPSHOT_ROOT_BITS);
 
     if (!sgc_input_section(&r->in, SGC_SECTION_ROOTS))
         return false;
     sgc_reader_add_pushed(r);
-    while ((root = sgc_input_within(&r->in, "what a root is", 0, SGC_SNAPSHOT_DATE)) != 0)
-        read_range(r, (uint32_t)root - 1);
+    while ((root = sgc_input_within(&r->in, "what a root is", 0, highest)) != 0) {
+        if (root > SGC_SNAPSHOT_DATE && (root & ((1u << SGC_SNAPSHOT_ROOT_BITS) - 1)) != SGC_SNAPSHOT_THREAD_LOCAL)
+            sgc_input_fail(&r->in, "a root is said to be %llu, before byte %llu; write another snapshot",
+                           (unsigned long long)root, (unsigned long long)r->in.at);
+        else
+            read_range(r, root);
+    }
     add_kinds(r, SGC_GRAPH_UNCOLLECTABLE);
     if (!read_kept(r))
         return false;

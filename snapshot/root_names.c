@@ -6,15 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
-static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range *range, char text[SGC_NAMER_TEXT])
+/* `what` of it: "stack", or a variable. */
+static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range *range, const char *what,
+                        char text[SGC_NAMER_TEXT])
 {
     const struct sgc_graph_thread *thread = sgc_graph_thread(g, range->thread);
     const char *name = thread != NULL ? thread->name : "";
 
     sgc_assert(range->thread != 0);
-    snprintf(text, SGC_NAMER_TEXT, "%s of thread %" PRIu32 "%s%s%s",
-             range->root == SGC_GRAPH_STACK ? "stack" : "thread-local variables", range->thread,
+    snprintf(text, SGC_NAMER_TEXT, "%.*s of thread %" PRIu32 "%s%s%s", SGC_NAMER_TEXT / 2, what, range->thread,
              name[0] != '\0' ? " (" : "", name, name[0] != '\0' ? ")" : "");
+}
+
+/* A thread-local variable by its name, what else belongs to a thread by that alone. */
+static uint32_t name_of_thread(struct sgc_namer *n, const struct sgc_graph_range *range, uint64_t offset)
+{
+    const struct sgc_symbol *symbol = range->module != 0 ? sgc_namer_thread_local(n, range->module - 1, offset) : NULL;
+    char variable[SGC_NAMER_TEXT], text[SGC_NAMER_TEXT];
+
+    sgc_assert(range->module == 0 || range->root == SGC_GRAPH_THREAD_LOCAL);
+    if (symbol != NULL)
+        sgc_symbol_text(symbol->name, variable);
+    show_thread(n->g, range,
+                symbol != NULL ? variable : range->root == SGC_GRAPH_STACK ? "stack" : "thread-local variables", text);
+    return sgc_texts_number(&n->roots, text, NULL);
 }
 
 /* Libraries of the system are stripped everywhere. */
@@ -54,20 +69,18 @@ static uint32_t name_variable(struct sgc_namer *n, uint64_t root)
     return sgc_texts_number(&n->roots, text, NULL);
 }
 
+static uint32_t name_root(struct sgc_namer *n, const struct sgc_graph_range *range, uint64_t root)
+{
+    if (range->thread != 0 && (range->root == SGC_GRAPH_STACK || range->root == SGC_GRAPH_THREAD_LOCAL))
+        return name_of_thread(n, range, n->g->root[root].word * n->g->geometry.word);
+    return range->root <= SGC_GRAPH_ADDED && range->lo != 0 ? name_variable(n, root) : SGC_NAMER_NONE;
+}
+
 static void name_range(struct sgc_namer *n, const struct sgc_graph_range *range)
 {
-    uint32_t thread = SGC_NAMER_NONE;
-    char text[SGC_NAMER_TEXT];
-
     sgc_assert(range->first_root <= range[1].first_root && range[1].first_root <= n->g->roots);
-    if (range->thread != 0 && (range->root == SGC_GRAPH_STACK || range->root == SGC_GRAPH_THREAD_LOCAL) &&
-        range->first_root != range[1].first_root) {
-        show_thread(n->g, range, text);
-        thread = sgc_texts_number(&n->roots, text, NULL);
-    }
     for (uint64_t r = range->first_root; r < range[1].first_root; r++)
-        n->root_of[r] = range->root <= SGC_GRAPH_ADDED && range->lo != 0
-                            ? name_variable(n, r) : thread;
+        n->root_of[r] = name_root(n, range, r);
 }
 
 /* Variables of one name, as those of several files may be, are told apart. */

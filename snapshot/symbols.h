@@ -17,6 +17,9 @@ struct sgc_symbol {
 struct sgc_symbols {
     struct sgc_symbol *of;              /* ascending by lo */
     size_t count;
+    struct sgc_symbol *local;           /* thread-local variables, by lo: from where the module's
+                                           begin */
+    size_t locals;
     bool complete;                      /* also those that other modules do not see */
     void *source;                       /* holds the names */
 };

@@ -103,7 +103,7 @@ static bool is_wanted(const GElf_Sym *symbol)
     int type = GELF_ST_TYPE(symbol->st_info);
 
     return symbol->st_shndx != SHN_UNDEF && symbol->st_size != 0 &&
-           (type == STT_OBJECT || type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
+           (type == STT_TLS || type == STT_OBJECT || type == STT_FUNC || type == STT_NOTYPE || type == STT_GNU_IFUNC);
 }
 
 static void take_symbols(struct sgc_symbols *symbols, Dwfl_Module *found, int count, const struct sgc_graph_module *module)
@@ -113,13 +113,18 @@ static void take_symbols(struct sgc_symbols *symbols, Dwfl_Module *found, int co
         GElf_Addr address;
         const char *name = dwfl_module_getsym_info(found, i, &symbol, &address, NULL, NULL, NULL);
 
-        if (name == NULL || name[0] == '\0' || !is_wanted(&symbol) || address - module->file_lo >= module->bytes)
+        if (name == NULL || name[0] == '\0' || !is_wanted(&symbol))
+            continue;
+        if (GELF_ST_TYPE(symbol.st_info) == STT_TLS)
+            symbols->local[symbols->locals++] = (struct sgc_symbol){ symbol.st_value, symbol.st_size, name };
+        if (GELF_ST_TYPE(symbol.st_info) == STT_TLS || address - module->file_lo >= module->bytes)
             continue;
         symbols->complete |= GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
         symbols->of[symbols->count++] = (struct sgc_symbol){ address - module->file_lo, symbol.st_size, name };
     }
-    sgc_assert(symbols->count == 0 || symbols->count < (size_t)count);
+    sgc_assert(symbols->count + symbols->locals == 0 || symbols->count + symbols->locals < (size_t)count);
     qsort(symbols->of, symbols->count, sizeof *symbols->of, compare);
+    qsort(symbols->local, symbols->locals, sizeof *symbols->local, compare);
 }
 
 static bool read_symbols(struct sgc_symbols *symbols, Dwfl_Module *found, const struct sgc_graph_module *module,
@@ -135,7 +140,8 @@ static bool read_symbols(struct sgc_symbols *symbols, Dwfl_Module *found, const 
         return fail(problem, "it is of another build than the one that was loaded when the snapshot was written", "");
     count = dwfl_module_getsymtab(found);
     symbols->of = malloc((size_t)(count > 0 ? count : 1) * sizeof *symbols->of);
-    if (symbols->of == NULL)
+    symbols->local = malloc((size_t)(count > 0 ? count : 1) * sizeof *symbols->local);
+    if (symbols->of == NULL || symbols->local == NULL)
         return fail(problem, "there is no memory for its symbols", "");
     take_symbols(symbols, found, count, module);
     return true;
@@ -162,6 +168,7 @@ bool sgc_symbols_read(struct sgc_symbols *symbols, const struct sgc_graph_module
 void sgc_symbols_release(struct sgc_symbols *symbols)
 {
     free(symbols->of);
+    free(symbols->local);
     if (symbols->source != NULL)
         dwfl_end(symbols->source);
     *symbols = (struct sgc_symbols){ .of = NULL };

@@ -139,10 +139,15 @@ static void visit_static(const struct visit *visit)
         visit_range(visit, SGC_ROOT_ADDED, NULL, roots.added.of[i]);
 }
 
+static bool is_inside(struct sgc_range r, struct sgc_range in)
+{
+    return r.lo >= in.lo && r.hi <= in.hi;
+}
+
 static bool inside_any(struct sgc_range r, const struct sgc_stack_part *part, int parts)
 {
     for (int i = 0; i < parts; i++)
-        if (r.lo >= part[i].range.lo && r.hi <= part[i].range.hi)
+        if (is_inside(r, part[i].range))
             return true;
     return false;
 }
@@ -178,35 +183,37 @@ static void visit_unsure(const struct visit *visit, enum sgc_root_kind kind, con
     }
 }
 
-/* The first of the thread's blocks inside the stack that ends behind `at`, from there on, in whole
- * words: two blocks may share one.  Empty, at the stack's end: there is none. */
-static struct sgc_range next_tls_block(const struct sgc_mutator *m, struct sgc_range stack, uintptr_t at)
+/* The first of the thread's blocks inside the range that ends behind `at`, from there on, in whole
+ * words: two blocks may share one.  Empty, at the range's end: there is none. */
+static struct sgc_range next_tls_block(const struct sgc_mutator *m, struct sgc_range in, uintptr_t at)
 {
-    struct sgc_range block, first = { stack.hi, stack.hi };
+    struct sgc_range block, first = { in.hi, in.hi };
 
-    sgc_assert(stack.lo <= at && at < stack.hi);
+    sgc_assert(in.lo <= at && at < in.hi);
     for (int i = 0; i < sgc_root_modules.tlses; i++)
-        if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block) && block.lo >= stack.lo &&
-            block.hi <= stack.hi && block.hi > at && block.lo < first.lo)
+        if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block) && is_inside(block, in) &&
+            block.hi > at && block.lo < first.lo)
             first = block;
     first.lo = sgc_round_down(first.lo, sizeof at);
     first.lo = first.lo > at ? first.lo : at;
     first.hi = sgc_round_up(first.hi, sizeof at);
-    first.hi = first.hi < stack.hi ? first.hi : stack.hi;
+    first.hi = first.hi < in.hi ? first.hi : in.hi;
     return first;
 }
 
-/* The C library puts most blocks at the top of the stacks that it makes. */
-static void visit_stack_named(const struct visit *visit, const struct sgc_mutator *m, struct sgc_range stack)
+/* The C library puts most blocks at the top of the stacks that it makes, those of the first thread
+ * below its control block. */
+static void visit_divided(const struct visit *visit, enum sgc_root_kind kind, const struct sgc_mutator *m,
+                          struct sgc_range range)
 {
     struct sgc_range block;
 
-    sgc_assert(stack.lo <= stack.hi);
-    for (uintptr_t at = stack.lo; at < stack.hi; at = block.hi) {
-        block = next_tls_block(m, stack, at);
+    sgc_assert(range.lo <= range.hi);
+    for (uintptr_t at = range.lo; at < range.hi; at = block.hi) {
+        block = next_tls_block(m, range, at);
         sgc_assert(at <= block.lo && block.lo <= block.hi && at < block.hi);
         if (at < block.lo)
-            visit_words(visit, SGC_ROOT_STACK, m, stack, (struct sgc_range){ at, block.lo }, NULL);
+            visit_words(visit, kind, m, range, (struct sgc_range){ at, block.lo }, NULL);
         if (block.lo < block.hi)
             visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, block, NULL);
     }
@@ -217,7 +224,7 @@ static void visit_stack(const struct visit *visit, const struct sgc_mutator *m, 
     if (part->unsure)
         visit_unsure(visit, SGC_ROOT_STACK, m, part->range);
     else if (visit->names)
-        visit_stack_named(visit, m, part->range);
+        visit_divided(visit, SGC_ROOT_STACK, m, part->range);
     else
         visit_words(visit, SGC_ROOT_STACK, m, part->range, part->range, NULL);
 }
@@ -236,7 +243,7 @@ static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator
         }
         sgc_tls_learn(&sgc_root_modules.tls[i], m->thread_pointer, m->stack, block);
         sgc_assert(block.lo <= block.hi);
-        if (!inside_any(block, part, parts))
+        if (!inside_any(block, part, parts) && !is_inside(block, m->control))
             visit_range(visit, SGC_ROOT_THREAD_LOCAL, m, block);
     }
     return complete;
@@ -247,7 +254,9 @@ static bool visit_tls_blocks(const struct visit *visit, const struct sgc_mutator
 static void visit_thread_local(const struct visit *visit, const struct sgc_mutator *m,
                                const struct sgc_stack_part *part, int parts)
 {
-    if (m->control.lo < m->control.hi)
+    if (visit->names)
+        visit_divided(visit, SGC_ROOT_THREAD_LOCAL, m, m->control);
+    else if (m->control.lo < m->control.hi)
         visit->fn(visit->arg, SGC_ROOT_THREAD_LOCAL, m, m->control, NULL);
     if (!visit_tls_blocks(visit, m, part, parts) && m->below_control.lo < m->below_control.hi &&
         (roots.answers || sgc_mem_answers()))

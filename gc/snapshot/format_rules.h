@@ -151,6 +151,7 @@ enum sgc_snapshot_root {
     SGC_SNAPSHOT_STATIC = 1, SGC_SNAPSHOT_ADDED, SGC_SNAPSHOT_STACK, SGC_SNAPSHOT_THREAD_LOCAL, SGC_SNAPSHOT_DATE,
     SGC_SNAPSHOT_FINALIZATION, SGC_SNAPSHOT_FINALIZER,
 };
+enum { SGC_SNAPSHOT_ROOT_BITS = 3 };    /* above them a range may have the number of a module, from 1 */
 
 /* Small distances to either side become small numbers. */
 static inline uint64_t sgc_snapshot_zigzag(uint64_t distance)

@@ -96,17 +96,32 @@ static void put_pages(struct sgc_snapshot_counts *counts)
 
 /* ---- roots ---- */
 
+/* The number, from 1, of the module whose thread-local variables begin there; 0: of none. */
+static uint64_t module_of_variables(const struct sgc_mutator *m, uintptr_t lo)
+{
+    struct sgc_range block;
+
+    for (int i = 0; i < sgc_root_modules.tlses; i++)
+        if (sgc_tls_block(m->thread_pointer, sgc_root_modules.tls[i], &block) && block.lo == lo)
+            for (int module = 0; module < sgc_root_modules.modules; module++)
+                if (sgc_root_modules.module[module].bias == sgc_root_modules.tls[i].bias)
+                    return (uint64_t)module + 1;
+    return 0;
+}
+
 static void put_root(void *arg, enum sgc_root_kind kind, const struct sgc_mutator *whose, struct sgc_range range,
                      const struct sgc_root_copy *copy)
 {
     struct sgc_snapshot_counts *counts = arg;
     uintptr_t lo = sgc_round_up(range.lo, sizeof lo), hi = sgc_round_down(range.hi, sizeof hi);
+    uint64_t module = 0;
 
-    (void)copy;
     sgc_assert((unsigned)kind <= SGC_ROOT_DATE && range.lo <= range.hi);
     if (lo >= hi)
         return;
-    sgc_blocks_put((uint64_t)kind + 1);
+    if (kind == SGC_ROOT_THREAD_LOCAL && copy == NULL)
+        module = module_of_variables(whose, lo);
+    sgc_blocks_put((uint64_t)kind + 1 + (module << SGC_SNAPSHOT_ROOT_BITS));
     sgc_blocks_put(whose != NULL ? (uint64_t)whose->tid : 0);
     counts->of[SGC_TRAILER_ROOTS] += sgc_snapshot_put_root_words(lo, hi);
     counts->of[SGC_TRAILER_RANGES]++;

@@ -261,14 +261,14 @@ static const uintptr_t pointer = 0x1f000, found_at = 0x1f000 - 256;
 
 static bool learns(enum sgc_tls_place known, uintptr_t distance, uintptr_t thread_pointer, size_t bytes)
 {
-    struct sgc_module_tls module = { 1, 64, (uintptr_t)0 - distance, known };
+    struct sgc_module_tls module = { .module = 1, .bytes = 64, .offset = (uintptr_t)0 - distance, .place = known };
     sgc_tls_learn(&module, thread_pointer, stack, (struct sgc_range){ found_at, found_at + bytes });
     return module.place == SGC_TLS_FIXED;
 }
 
 static bool learns_from(uintptr_t thread_pointer, uintptr_t block)
 {
-    struct sgc_module_tls module = { 1, 64, block - thread_pointer, SGC_TLS_GUESSED };
+    struct sgc_module_tls module = { .module = 1, .bytes = 64, .offset = block - thread_pointer, .place = SGC_TLS_GUESSED };
     sgc_tls_learn(&module, thread_pointer, stack, (struct sgc_range){ block, block + 64 });
     return module.place == SGC_TLS_FIXED;
 }
