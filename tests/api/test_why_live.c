@@ -136,7 +136,7 @@ static void check_thread(const pthread_attr_t *attributes, const char *stack)
 
 static void check_threads(void)
 {
-    enum { STACK = 1 << 18 };
+    enum { STACK = 1 << 22 };
     pthread_attr_t attributes;
 
     check_thread(NULL, "a stack of the C library's");
