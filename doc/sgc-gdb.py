@@ -7,6 +7,6 @@ import sys
 folder, writes = os.path.dirname(os.path.abspath(__file__)), sys.dont_write_bytecode
 sys.path.insert(0, folder)
 sys.dont_write_bytecode = True          # it may be a folder of the system's
-import sgc_gdb_commands                 # noqa: E402,F401
+import sgc_gdb_commands
 sys.dont_write_bytecode = writes
 sys.path.remove(folder)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Commands for gdb: "source doc/sgc.gdb".  They read memory only and call nothing, so they work on a stopped
-# world and on core dumps.  The library must have been built with -g.  See doc/debugging.md.
+# world and on core dumps.  The library must have been built with -g.  See doc/debugging.md.  Two more need gdb's
+# Python: doc/sgc-gdb.py.
 
 # The signal that stops threads passes without a word.  With SGC_SUSPEND_SIGNAL set, say the same of that one.
 handle SIGURG nostop noprint pass
