@@ -94,4 +94,4 @@ nobase_dist_doc_DATA = $(documents) bench/PROGRAMS.md bench/README.md bench/RESU
 	bench/acdc/README.md bench/malloc/README.md bench/shortterm/README.md examples/wordindex/README.md perfmodel/README.md \
 	snapshot/README.md tests/stress/README.md
 
-dist_man_MANS = doc/man/sgc-machine.1 doc/man/sgc-pauses.1 doc/man/sgc-predict.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7
+dist_man_MANS = doc/man/sgc-machine.1 doc/man/sgc-pauses.1 doc/man/sgc-predict.1 doc/man/sgc-report.1 doc/man/sgc-run.1 doc/man/sgc-snapshot.1 doc/man/sgc-topo.1 doc/man/sgc.7
