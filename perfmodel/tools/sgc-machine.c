@@ -21,13 +21,13 @@ enum { FAILED = SGC_TOOL_FAILED, MISUSED = SGC_TOOL_MISUSED, ENOUGH_PROCESSORS =
 const char sgc_tool_name[] = "sgc-machine";
 
 static const char help[] =
-    "usage: sgc-machine [--quick] [--name NAME] [--output FILE]\n"
+    "usage: sgc-machine [--quick] [--name NAME] [-o FILE]\n"
     "\n"
     "Measures this machine and writes a machine file, see sgc-predict(1).\n"
     "\n"
     "  --quick        some seconds instead of ten, and less exact\n"
     "  --name NAME    what the machine is called in it; default: this-machine\n"
-    "  --output FILE  default: -, the standard output\n"
+    "  -o FILE        default: -, the standard output; also --output\n"
     "  --help         this\n"
     "  --version      the version\n"
     "\n"
@@ -276,6 +276,11 @@ static void take_name(const char *name)
     strcpy(machine.name, name);
 }
 
+static bool is_output(const char *option)
+{
+    return strcmp(option, "-o") == 0 || strcmp(option, "--output") == 0;
+}
+
 static const char *parse(int argc, char **argv)
 {
     const char *output = "-";
@@ -290,12 +295,12 @@ static const char *parse(int argc, char **argv)
             print_and_end("sgc-machine (SGC) " SGC_MACHINE_VERSION "\n");
         if (strcmp(argv[i], "--quick") == 0)
             memory = quick_memory;
-        else if (strcmp(argv[i], "--output") == 0 && has_value)
+        else if (is_output(argv[i]) && has_value)
             output = argv[++i];
         else if (strcmp(argv[i], "--name") == 0 && has_value)
             take_name(argv[++i]);
-        else if (strcmp(argv[i], "--output") == 0 || strcmp(argv[i], "--name") == 0)
-            sgc_tool_fail(MISUSED, "%s: expected a %s behind it", argv[i], argv[i][2] == 'o' ? "file" : "name");
+        else if (is_output(argv[i]) || strcmp(argv[i], "--name") == 0)
+            sgc_tool_fail(MISUSED, "%s: expected a %s behind it", argv[i], is_output(argv[i]) ? "file" : "name");
         else
             sgc_tool_fail(MISUSED, "%s: unknown; sgc-machine --help prints what there is", argv[i]);
     }

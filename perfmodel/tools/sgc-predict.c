@@ -24,8 +24,8 @@ static const char help[] =
     "Predicts how long the mark of a heap snapshot takes on a machine, by the number of processors.\n"
     "\n"
     "  --machine FILE       a machine file, or the name of one that SGC has: o2k, e10k, rome2\n"
-    "  --processors LIST    numbers and ranges, as in 1,2,4-8; default: powers of two, and all of the machine's\n"
-    "  --depth RULE         larger (default) or smaller of T_1/P and T_inf, or their sum\n"
+    "  --markers LIST       numbers and ranges, as in 1,2,4-8; default: powers of two, and all of the machine's\n"
+    "  --span RULE          larger (default) or smaller of T_1/P and T_inf, the span, or their sum\n"
     "  --split BYTES        objects above are marked in halves; 0: as a whole; default 256\n"
     "  --bits WHERE         where mark bits are: balanced (default) on all nodes in turn, or home, with their objects\n"
     "  --steals N           steals with several processors, if known\n"
@@ -81,7 +81,7 @@ static void take_list(struct settings *s, const char *list)
 {
     sgc_assert(list != NULL);
     s->count = 0;
-    sgc_tool_numbers("--processors", list, SGC_MACHINE_PROCESSORS, add, s);
+    sgc_tool_numbers("--markers", list, SGC_MACHINE_PROCESSORS, add, s);
 }
 
 static bool take_option(struct settings *s, const char *name, const char *value)
@@ -89,9 +89,9 @@ static bool take_option(struct settings *s, const char *name, const char *value)
     sgc_assert(name != NULL && value != NULL);
     if (strcmp(name, "--machine") == 0)
         s->machine = value;
-    else if (strcmp(name, "--processors") == 0)
+    else if (strcmp(name, "--markers") == 0)
         take_list(s, value);
-    else if (strcmp(name, "--depth") == 0)
+    else if (strcmp(name, "--span") == 0)
         s->of.depth = (enum sgc_depth_rule)choose(name, value, "larger", "smaller", "sum");
     else if (strcmp(name, "--split") == 0)
         s->split = (uint32_t)sgc_tool_number(name, value, 0, 1 << 30);
@@ -115,7 +115,7 @@ static void print_and_end(const char *text, const char *more)
 static bool takes_value(const char *name)
 {
     static const char *const with[] = {
-        "--machine", "--processors", "--depth", "--split", "--bits", "--steals", "--steals-by"
+        "--machine", "--markers", "--span", "--split", "--bits", "--steals", "--steals-by"
     };
 
     for (size_t i = 0; i < sizeof with / sizeof with[0]; i++)

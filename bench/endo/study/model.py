@@ -62,7 +62,7 @@ def wanted(chosen, subject, machine):
 def predict(places, snapshot, machine, processors, timeout, options=()):
     """A row for each number of processors, as sgc-predict prints it."""
     command = [snapshots.tool(places, "sgc-predict"), snapshot, "--machine", snapshots.machine_file(machine), "--tsv",
-               "--processors", ",".join(map(str, processors)), *options]
+               "--markers", ",".join(map(str, processors)), *options]
     lines = [line.split("\t") for line in snapshots.call(command, timeout).splitlines() if not line.startswith("#")]
     return [dict(zip(lines[0], map(float, line))) for line in lines[1:]]
 
