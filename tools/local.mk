@@ -60,6 +60,7 @@ report_modules = \
 	tools/report/page.py \
 	tools/report/profile.py \
 	tools/report/snapshot.py \
+	tools/report/symbols.py \
 	tools/report/trace.py \
 	tools/report/units.py
 

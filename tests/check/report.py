@@ -6,6 +6,7 @@
     report.py log LOG JSON              the totals are the sums of the log's lines
     report.py hostile FOLDER            a log, a timeline, a profile and what sgc-snapshot would print of a snapshot
     report.py mutants TOOLS HOSTILE LEAK     each reader, of files of these folders with bytes changed or missing: it accepts or refuses them
+    report.py placed OUT PATH BUILD OFFSET     a profile with a place in that module, of that build
 
 A line is printed for each thing that is not so, and no other.
 """
@@ -217,6 +218,15 @@ def profile(texts):
     return data + b"".join(message(6, text) for text in texts) + number(13, 7)
 
 
+def write_placed(out, path, build, offset):
+    texts = [b"", b"inuse_space", b"bytes", path.encode(), build.encode()]
+    data = message(1, number(1, 1) + number(2, 2)) + b"".join(message(6, text) for text in texts)
+    data += message(3, number(1, 1) + number(2, 1 << 20) + number(3, 1 << 30) + number(4, 0x1000) + number(5, 3) + number(6, 4))
+    data += message(4, number(1, 1) + number(2, 1) + number(3, (1 << 20) - 0x1000 + int(offset)))
+    with open(out, "wb") as file:
+        file.write(data + message(2, number(1, 1) + number(2, 700)))
+
+
 def heap(names):
     tree = [{"parent": -1, "kind": "all", "name": "all", "objects": 0, "bytes": 0, "retained_objects": 9, "retained": 900}]
     tree += [{"parent": at, "kind": "group", "name": name, "objects": 1, "bytes": 10, "retained_objects": 8 - at // 2,
@@ -264,7 +274,7 @@ def check_mutants(tools, hostile, leak):
             with open(path, "wb") as file:
                 file.write(data)
             try:
-                show(found, log, page, trace, reader.read(path))
+                show(found, log, page, trace, reader.read(path, lambda places: ({}, [])) if reader is profile else reader.read(path))
                 accepted += 1
             except inputs.Bad:
                 continue
@@ -289,7 +299,7 @@ def show(found, log, page, trace, what):
 
 def main():
     {"page": check_page, "dom": check_dom, "log": check_log, "hostile": write_hostile,
-     "mutants": check_mutants}[sys.argv[1]](*sys.argv[2:])
+     "mutants": check_mutants, "placed": write_placed}[sys.argv[1]](*sys.argv[2:])
 
 
 main()

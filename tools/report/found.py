@@ -240,7 +240,9 @@ UNITS = {"bytes": "bytes", "count": "count", "nanoseconds": "ns"}
 
 
 def add_profile(found, path, profile):
-    found.source("profile", path, None)
+    found.source("profile", path, profile.process())
+    for message in profile.messages:
+        found.warn(message)
     for comment in profile.comments[:20]:
         found.fact("profile", comment)
     for at, (name, unit) in enumerate(profile.types):

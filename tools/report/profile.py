@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Profiles in the form of pprof (profile.proto, packed or not): what was allocated where.  A reader of what a table needs."""
+import re
 import zlib
 
+from report import symbols
 from report.inputs import Bad, wrong_kind
 
 OPTION = "--profile"
@@ -90,9 +92,10 @@ def signed(value):
 
 
 class Profile:
-    """types: (name, unit); stacks: {names, the innermost first: values}; chosen: the type to sort by."""
+    """types: (name, unit); stacks: {names, the innermost first: values}; chosen: the type to sort by.  find names places in modules
+    (report/symbols.py)."""
 
-    def __init__(self, data):
+    def __init__(self, data, find):
         parts = grouped(data)
         self.texts = [text.decode("utf-8", "replace") for text in as_messages(parts.get(STRINGS, []))]
         self.types = [(self.text(t.get(1)), self.text(t.get(2))) for t in map(grouped, as_messages(parts.get(TYPES, [])))]
@@ -100,7 +103,7 @@ class Profile:
             raise Malformed("it has no kinds of values")
         self.functions = self.numbered(parts.get(FUNCTIONS, []))
         self.mappings = self.numbered(parts.get(MAPPINGS, []))
-        self.places = {number: self.names_of(location) for number, location in self.numbered(parts.get(LOCATIONS, [])).items()}
+        self.places = self.name_all(self.numbered(parts.get(LOCATIONS, [])), find)
         self.comments = [self.text([number]) for number in repeated(parts.get(COMMENTS, []))]
         self.chosen = self.choose(self.text(parts.get(DEFAULT)))
         self.stacks = {}
@@ -117,17 +120,31 @@ class Profile:
     def numbered(messages):
         return {as_number(message.get(1)): message for message in map(grouped, as_messages(messages))}
 
+    def name_all(self, locations, find):
+        """{number: functions at a place, the innermost first, or where it is in a module}."""
+        places = {number: self.names_of(location) for number, location in locations.items()}
+        unnamed = {number: self.place_of(locations[number]) for number, names in places.items() if not any(names)}
+        known, self.messages = find({number: place for number, place in unnamed.items() if place[0]})
+        for number, (path, _, offset) in unnamed.items():
+            places[number] = known.get(number) or [f"{path.rsplit('/', 1)[-1]}+{offset:#x}" if path else f"{offset:#x}"]
+        return places
+
     def names_of(self, location):
-        """The functions at a place, the innermost first, or where it is in a module."""
         lines = [grouped(line) for line in as_messages(location.get(4, []))]
         names = [self.text(self.functions.get(as_number(line.get(1)), {}).get(2)) for line in lines]
-        if any(names):
-            return [name or "?" for name in names]
+        return [name or "?" for name in names] if any(names) else []
+
+    def place_of(self, location):
+        """(path, build id, offset in the file), or the address in no module."""
         address, mapping = as_number(location.get(3)), self.mappings.get(as_number(location.get(2)))
-        if mapping is None:
-            return [f"{address:#x}"]
-        offset = address - as_number(mapping.get(2)) + as_number(mapping.get(4))
-        return [f"{self.text(mapping.get(5)).rsplit('/', 1)[-1] or '?'}+{offset:#x}"]
+        if mapping is None or address < as_number(mapping.get(2)):
+            return "", "", address
+        return self.text(mapping.get(5)), self.text(mapping.get(6)), address - as_number(mapping.get(2)) + as_number(mapping.get(4))
+
+    def process(self):
+        """The collector says it in a comment."""
+        found = re.search(r"\bprocess (\d{1,10})\b", " ".join(self.comments))
+        return int(found.group(1)) if found else None
 
     def choose(self, name):
         names = [type_name for type_name, _ in self.types]
@@ -155,12 +172,12 @@ def unpacked(data):
     return result
 
 
-def read(path):
+def read(path, find=symbols.find):
     with open(path, "rb") as file:
         data = file.read(UNPACKED_MAX + 1)
     if len(data) > UNPACKED_MAX:
         raise Bad(f"{OPTION} {path}: it is larger than 512 MB; expected a profile (SGC_PROFILE)", "profile at a higher rate of bytes")
     try:
-        return Profile(unpacked(data))
+        return Profile(unpacked(data), find)
     except Malformed as reason:
         raise wrong_kind(OPTION, path, data[:16], str(reason)) from None
