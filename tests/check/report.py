@@ -229,8 +229,7 @@ def write_placed(out, path, build, offset):
 
 def heap(names):
     tree = [{"parent": -1, "kind": "all", "name": "all", "objects": 0, "bytes": 0, "retained_objects": 9, "retained": 900}]
-    tree += [{"parent": at, "kind": "group", "name": name, "objects": 1, "bytes": 10, "retained_objects": 8 - at // 2,
-              "retained": 800 - at} for at, name in enumerate(names)]
+    tree += [{"parent": at, "kind": "group", "name": name, "objects": 1, "bytes": 10, "retained_objects": 1, "retained": max(1, 800 - at)} for at, name in enumerate(names)]
     groups = [{"name": name, "objects": 1, "bytes": 10, "retained": 10} for name in names]
     return {"version": 1, "process": 4711, "cycle": 3, "objects": 9, "bytes": 900, "unreachable_objects": 0, "unreachable_bytes": 0,
             "groups": groups, "tree": tree}
@@ -247,6 +246,9 @@ def write_hostile(folder):
     texts = [name.encode("utf-8", "surrogatepass") for name in NAMES] + [b"\xff\xfe no UTF-8", b"cut \xe2\x82", b"long " * 1000]
     write("profile", profile(texts))
     write("export", json.dumps(heap(NAMES)).encode())
+    wide = [f"{at} " + '"' * 400 for at in range(3000)]
+    write("wide-export", json.dumps(heap(wide)).encode())
+    write("wide-profile", profile([name.encode() for name in wide]))
 
 
 def mutant(random, data):

@@ -18,6 +18,7 @@ from report.trace import SPANS
 
 VERSION = 1
 TEXT_MAX = 300                  # characters of a name; templates of C++ have more
+WARNING_MAX = 1000
 FRAMES = 12                     # of a stack
 ROOTS = 3
 COLLECTION_ROWS = 20
@@ -44,13 +45,13 @@ class Found:
         self.data["totals"][name] = {"section": section, "title": title, "unit": unit, "value": value}
 
     def warn(self, text):
-        self.data["warnings"].append(text)
+        self.data["warnings"].append(text if len(text) <= WARNING_MAX else text[:WARNING_MAX] + "\u2026")
 
-    def table(self, name, title, columns, rows, note=""):
-        """columns: "unit title"; the first rows that there is room for."""
+    def table(self, name, title, columns, rows, note="", number=None):
+        """columns: "unit title"; the first rows that there is room for, of that number, if it is not that of the rows."""
         rows = list(rows)
         if rows:
-            self.data["tables"][name] = {"title": title, "note": note, "all": len(rows), "rows": rows[:self.rows],
+            self.data["tables"][name] = {"title": title, "note": note, "all": number or len(rows), "rows": rows[:self.rows],
                                          "columns": [dict(zip(("unit", "title"), column.split(" ", 1))) for column in columns]}
 
     def chart(self, name, title, unit, curves):
@@ -108,8 +109,10 @@ def add_causes(found, cycles):
 def add_collections(found, cycles):
     if len(cycles) > COLLECTION_ROWS:
         found.table("longest", "The longest stops", COLLECTIONS,
-                    [collection_row(found, c) for c in sorted(cycles, key=longest_stop, reverse=True)[:COLLECTION_ROWS]])
-    found.table("last", "The last collections", COLLECTIONS, [collection_row(found, c) for c in cycles[:-COLLECTION_ROWS - 1:-1]])
+                    [collection_row(found, c) for c in sorted(cycles, key=longest_stop, reverse=True)[:COLLECTION_ROWS]],
+                    number=len(cycles))
+    found.table("last", "The last collections", COLLECTIONS, [collection_row(found, c) for c in cycles[:-COLLECTION_ROWS - 1:-1]],
+                number=len(cycles))
 
 
 def add_log(found, path, log, process, has_trace):
@@ -205,7 +208,7 @@ def add_snapshot(found, path, heap):
                 "retained: what would go away with the objects of the group")
     found.table("retained", "What keeps it", ["level level", "text root or group", "count objects", "bytes retained", "share share"],
                 retained_rows(heap["tree"], found.rows, whole),
-                "below each root what would go away with it, group by group; \u201cand others\u201d: other roots lead there, too")
+                "below each root what would go away with it, group by group; \u201cand others\u201d: other roots lead there, too", len(heap["tree"]) - 1)
 
 
 def retained_rows(tree, rows, whole):

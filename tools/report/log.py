@@ -34,7 +34,7 @@ def read(path):
             raise Bad(f"{OPTION} {path}: its lines are of version {line['version']}; expected {VERSION}",
                       "use the sgc-report that came with the library")
         if line is not None and is_cycle(line):
-            log.cycles.setdefault(line["pid"], []).append(line)
+            log.cycles.setdefault(line["pid"], []).append({name: line[name] for name in (*NUMBERS, *WORDS, "parts_ns")})
         elif not whole:
             log.cut = True
         elif text:

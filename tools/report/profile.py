@@ -8,6 +8,7 @@ from report.inputs import Bad, wrong_kind
 
 OPTION = "--profile"
 UNPACKED_MAX = 1 << 29
+TYPES_MAX = 16
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 # Fields, by the numbers that the format has.
 TYPES, SAMPLES, MAPPINGS, LOCATIONS, FUNCTIONS, STRINGS, COMMENTS, DEFAULT = 1, 2, 3, 4, 5, 6, 13, 14
@@ -101,6 +102,8 @@ class Profile:
         self.types = [(self.text(t.get(1)), self.text(t.get(2))) for t in map(grouped, as_messages(parts.get(TYPES, [])))]
         if not self.texts or not self.types:
             raise Malformed("it has no kinds of values")
+        if len(self.types) > TYPES_MAX:
+            raise Malformed(f"it has {len(self.types)} kinds of values, and a table has room for {TYPES_MAX}")
         self.functions = self.numbered(parts.get(FUNCTIONS, []))
         self.mappings = self.numbered(parts.get(MAPPINGS, []))
         self.places = self.name_all(self.numbered(parts.get(LOCATIONS, [])), find)
