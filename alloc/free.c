@@ -11,6 +11,7 @@
 #include "alloc/release.h"
 #include "alloc/small/freed.h"
 #include "alloc/small/remote_free.h"
+#include "alloc/small/sampling.h"
 #include "alloc/new_objects.h"
 #include "alloc/small/sweep.h"
 
@@ -105,6 +106,8 @@ static enum sgc_free_result free_small(struct sgc_cache *cache, const struct sgc
 enum sgc_free_result sgc_free_found(struct sgc_cache *cache, const struct sgc_object *o)
 {
     sgc_assert(sgc_object_ok(o));
+    if (sgc_sampling.freed != NULL && (o->span || sgc_page_is_watched(&sgc_heap.pages[o->page], SGC_WATCH_REGISTERED)))
+        sgc_sampling.freed(&cache->section, o->start);
     if (o->span)
         return sgc_span_free(&cache->section, o->page) ? SGC_FREE_DONE : SGC_FREE_NOT_ALLOCATED;
     return free_small(cache, o);
@@ -173,13 +176,15 @@ static bool has_others(size_t granule)
     return false;
 }
 
-/* Begins one on the object's page, if that is a swept one of ours, and nothing is written into what
- * is freed.  Acquire: the service thread may have swept it, and written its bits, just now. */
+/* Begins one on the object's page, if that is a swept one of ours, nothing is written into what is
+ * freed, and nobody wants to know of it.  Acquire: the service thread may have swept it, and
+ * written its bits, just now. */
 static bool begin_run(const struct sgc_cache *cache, size_t granule, struct run *r)
 {
     const struct sgc_page *d = &sgc_heap.pages[granule / SGC_PAGE_GRANULES];
 
-    if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_heap.config.poison)
+    if (granule >= sgc_aw_load(&sgc_heap.granules) || sgc_aw_load_acq(&d->tag) != cache->free_tag || sgc_heap.config.poison ||
+        (sgc_sampling.freed != NULL && sgc_page_is_watched(d, SGC_WATCH_REGISTERED)))
         return false;
     *r = (struct run){ d, &cache->bin[d->kind][d->cls], granule / SGC_PAGE_GRANULES, granule, 0 };
     sgc_assert(sgc_page_state(d) == SGC_PAGE_SMALL && r->bin->size != 0);

@@ -47,6 +47,7 @@ alloc_plain_sources = \
 	alloc/small/cache.c \
 	alloc/small/cache.h \
 	alloc/small/carve.h \
+	alloc/small/countdown_rules.h \
 	alloc/small/claim_short.h \
 	alloc/small/freed.c \
 	alloc/small/freed.h \
@@ -54,6 +55,8 @@ alloc_plain_sources = \
 	alloc/small/orphan.h \
 	alloc/small/remote_free.c \
 	alloc/small/remote_free.h \
+	alloc/small/sampling.c \
+	alloc/small/sampling.h \
 	alloc/small/slots.c \
 	alloc/small/slots.h \
 	alloc/small/small.c \

@@ -10,6 +10,7 @@
 #include "alloc/small/carve.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
+#include "alloc/small/sampling.h"
 #include "alloc/small/small.h"
 #include "alloc/small/sweep.h"
 
@@ -179,8 +180,10 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     if (bin->size == 0)
         bin->size = sgc_class_bytes(cls);
     do {
-        void *object = SGC_TRACES ? sgc_small_claim(cache, kind, cls) : sgc_small_carve(cache, kind, cls);
+        void *object;
 
+        sgc_sampling_begin(cache);
+        object = SGC_TRACES ? sgc_small_claim(cache, kind, cls) : sgc_small_carve(cache, kind, cls);
         if (object != NULL)
             return object;
     } while (more_pages(cache, kind, cls));

@@ -22,6 +22,7 @@ gc_sources = \
 	gc/api/mark_hook.c \
 	gc/api/objects.c \
 	gc/api/objects.h \
+	gc/api/profile.c \
 	gc/api/query.c \
 	gc/api/real_threads.h \
 	gc/api/roots.c \
@@ -128,6 +129,14 @@ gc_sources = \
 	gc/pacing/marker_rules.h \
 	gc/pacing/pacing_rules.h \
 	gc/pacing/pause_rules.h \
+	gc/profile/encode.c \
+	gc/profile/encode.h \
+	gc/profile/profile.c \
+	gc/profile/profile.h \
+	gc/profile/sites.c \
+	gc/profile/sites.h \
+	gc/profile/table.c \
+	gc/profile/table.h \
 	gc/roots/modules.c \
 	gc/roots/ranges.c \
 	gc/roots/ranges.h \

@@ -200,6 +200,31 @@ GC_API int SGC_write_heap_snapshot(const char *path);
  */
 GC_API int SGC_name_kind(int kind, const char *name);
 
+/* ---- allocation profiles ------------------------------------------------------------------------------ */
+
+/*
+ * Takes a sample of what the program allocates in every `bytes` bytes on average, from now on, with the stack of the call that
+ * allocates it; 0: none any more.  512 KB cost little; 1 takes each object.  SGC_PROFILE in the environment does so from the
+ * start (doc/profiling.md).  Samples are drawn such that an object of n bytes is one with probability 1 - exp(-n / bytes),
+ * independently of others [Poisson sampling].  Stops the world for a moment.
+ *
+ * Returns 0; or an errno, and nothing has changed then: EINVAL (more than PTRDIFF_MAX), EDEADLK (called by a callback of a
+ * collection, or with the allocation lock), EAGAIN (a thread could not be stopped), ENOMEM.  Any thread, not in a signal
+ * handler.
+ */
+GC_API int SGC_set_profile_rate(size_t bytes);
+
+/*
+ * Writes an allocation profile: for each stack of calls that allocate how many objects and bytes that were, and how many of
+ * them are in use: neither freed nor found dead by a collection.  The numbers are estimated from the samples; with a rate of 1
+ * they are exact.  The file is a profile.proto, which pprof, speedscope and others read; it appears when it is complete.
+ *
+ * Returns 0; or an errno, and there is no file then: EINVAL (path is NULL or empty), ENODATA (no samples are taken: set a rate
+ * first), EDEADLK (as above), ENOMEM, or what the system said of the file: ENOENT, EACCES, ENOSPC ...  Any thread, not in a
+ * signal handler.
+ */
+GC_API int SGC_write_profile(const char *path);
+
 /* Prints every option: name, value, where the value comes from, accepted range and meaning.  [unregistered] */
 GC_API void SGC_print_options(void);
 

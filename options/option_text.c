@@ -114,7 +114,7 @@ static const char *parse_signal(const char *text, int64_t *value)
     if (*value == 0 && parse_int(text, value) != NULL)
         return "not a signal";
     if (1 <= *value && *value <= 64 && !sgc_signal_can_suspend((int)*value))
-        return "a signal that cannot be used to stop threads";
+        return "a signal that cannot be used for this";
     return NULL;
 }
 

@@ -31,7 +31,7 @@ bool sgc_module_segment(const struct sgc_module *module, int *header, struct sgc
 
         if (h->p_type != PT_LOAD || h->p_memsz == 0)
             continue;
-        *segment = (struct sgc_segment){ { lo, lo + h->p_memsz }, access_of(h) };
+        *segment = (struct sgc_segment){ { lo, lo + h->p_memsz }, access_of(h), h->p_offset };
         return true;
     }
     return false;

@@ -338,6 +338,11 @@ bool sgc_stack_frame_ours(uintptr_t address, const struct sgc_stack_bounds *skip
  * without unwind tables. */
 bool sgc_stack_frame_gone(uintptr_t address, const struct sgc_stack_bounds *skip);
 
+/* The program counters of the calls in the thread's frames, the innermost first, as far as unwind
+ * tables lead, but for frames that begin below `above` and those of our own on top.  Returns how
+ * many, at most `max`.  [outside] */
+int sgc_stack_trace(uintptr_t above, uintptr_t *place, int max);
+
 /* Calls fn(arg, sp) with every callee-saved register (vector registers too, where the ABI saves
  * any) stored on the stack above sp, so that scanning upward from sp sees them all.  [any] */
 void sgc_with_registers(void (*fn)(void *arg, uintptr_t sp), void *arg);
@@ -428,6 +433,7 @@ bool sgc_modules_snapshot(struct sgc_modules *modules, sgc_module_filter_t skip,
 struct sgc_segment {
     struct sgc_range range;
     unsigned access;        /* 4: it may be read, 2: written, 1: run */
+    uintptr_t offset;       /* where it begins in its file */
 };
 
 /* Where a module is from: the path of its file, 0 bytes: nobody knows it; its build id, 0 bytes: it

@@ -3,6 +3,7 @@
  * Looking at the callers' frames with the compiler's unwinder: where a signal handler stands, and
  * whose frame an address lies in.
  */
+#include <sys/auxv.h>
 #include <unwind.h>
 
 #include "platform/platform.h"
@@ -92,4 +93,45 @@ bool sgc_stack_frame_gone(uintptr_t address, const struct sgc_stack_bounds *skip
     struct owner o = owner_of(address, skip);
 
     return o.passed && !is_ours(&o);
+}
+
+/* ---- a trace ---- */
+
+/* Is our code in a library of its own?  Linked statically, it cannot be told from the program's. */
+static bool is_apart(void)
+{
+    uintptr_t headers = getauxval(AT_PHDR);
+
+    return headers < (uintptr_t)__ehdr_start || headers >= (uintptr_t)etext;
+}
+
+struct trace {
+    uintptr_t above;            /* frames that begin below are left out */
+    bool apart;
+    uintptr_t *place;
+    int count, max;
+};
+
+/* The instruction that a frame returns to follows the call. */
+static _Unwind_Reason_Code note_place(struct _Unwind_Context *context, void *arg)
+{
+    struct trace *t = arg;
+    int interrupted = 0;
+    uintptr_t ip = _Unwind_GetIPInfo(context, &interrupted);
+    bool ours = t->apart && ip >= (uintptr_t)__ehdr_start && ip < (uintptr_t)etext;
+
+    if (ip == 0 || t->count == t->max)
+        return _URC_NORMAL_STOP;
+    if (_Unwind_GetCFA(context) >= t->above && (t->count != 0 || !ours))
+        t->place[t->count++] = ip - !interrupted;
+    return _URC_NO_REASON;
+}
+
+int sgc_stack_trace(uintptr_t above, uintptr_t *place, int max)
+{
+    struct trace t = { above, is_apart(), place, 0, max };
+
+    sgc_assert(max > 0);
+    _Unwind_Backtrace(note_place, &t);
+    return t.count;
 }

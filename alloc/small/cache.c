@@ -151,6 +151,7 @@ bool sgc_cache_open(struct sgc_cache *cache, bool torture)
     cache->claim_bytes = torture ? 0 : SGC_CLAIM_BYTES;
     cache->max_pages = torture ? 1 : SGC_READY_MAX;
     cache->delivered = 0;
+    cache->unpolled = SGC_UNPOLLED_MAX;
     sgc_assert(sgc_cache_ok(cache));
     sgc_cache_set_tag(cache, sgc_tag(cache->id, sgc_heap.epoch));
     open_inbox(cache);

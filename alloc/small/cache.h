@@ -94,6 +94,19 @@ struct sgc_bin {
 _Static_assert(sizeof(struct sgc_bin) == 128 && SGC_READY_MAX <= UINT8_MAX, "no line for nothing, and room to count");
 _Static_assert(offsetof(struct sgc_bin, active_epoch) == 64, "the common paths touch one line");
 
+/* Samples of what the thread allocates (alloc/small/sampling.h).  All zero: none are taken. */
+struct sgc_sampling {
+    size_t rate;                    /* a point in so many bytes; 0: none */
+    size_t at;                      /* of the next point: when `claimed` is so much, but for what
+                                     * was claimed and is not ready yet */
+    bool taking;                    /* what the slow way hands out now may be a sample, */
+    void *sampled;                  /* and this was */
+    uint64_t random;
+    uint64_t pending[SGC_KINDS][2]; /* bins that have a sample to come: a bit each */
+};
+
+enum { SGC_UNPOLLED_MAX = SGC_PAGE / 4 };
+
 /* In place of the first page in an inbox. */
 #define SGC_INBOX_EMPTY ((uintptr_t)SGC_NO_PAGE)
 #define SGC_INBOX_CLOSED UINTPTR_MAX
@@ -119,7 +132,7 @@ struct sgc_cache {
     uint32_t id;                    /* owner number, from 1 */
     bool page_taken;                /* a page, since the heap's size was last looked at */
     bool keeps_freed;               /* for reuse; not under torture, nor when freed slots are
-                                     * poisoned */
+                                     * poisoned, or samples are taken */
     uint16_t claim_bytes;           /* SGC_CLAIM_BYTES, or 0 under torture: slot by slot */
     uint32_t max_pages;            /* made ready at a time: SGC_READY_MAX, or 1 under torture */
     uint32_t freeing;               /* page of a remote free that is under way: see
@@ -133,6 +146,8 @@ struct sgc_cache {
     sgc_aw_t freed_bytes;           /* and freed explicitly */
     size_t claimed_counted, freed_counted;  /* so much of them is in the sums of
                                              * gc/pacing/counts.h */
+    size_t unpolled;                /* so much may be claimed beyond claimed_counted before anybody
+                                     * looks whether something is due */
     struct sgc_lock *lock;          /* in a table of those of all; NULL: never
                                      * opened */
     sgc_aw_t inbox;
@@ -145,6 +160,7 @@ struct sgc_cache {
     sgc_aw_t unused;                /* bytes claimed and not handed out when that was last looked
                                      * at */
     uint64_t active[SGC_KINDS][2];  /* bins that hold slots: a bit each */
+    struct sgc_sampling sampling;
     struct sgc_stretch memory;      /* with the bins of kinds that there are at its end; no start:
                                      * the whole cache is there */
     _Alignas(128)                   /* as the bins behind it */

@@ -10,6 +10,7 @@
 #include "alloc/pages/dangling.h"
 #include "alloc/small/claim_short.h"
 #include "alloc/small/remote_free.h"
+#include "alloc/small/sampling.h"
 #include "alloc/small/slots.h"
 #include "platform/compiler.h"
 #include "platform/faults.h"
@@ -95,11 +96,13 @@ static uint32_t slots_opened(const struct sgc_bin *bin, bool cleared)
 }
 
 /* Makes the next claimed slots ready to be handed out: all that were never used, else a few. */
-static void open_run(struct sgc_bin *bin, char *from, bool cleared)
+static void open_run(struct sgc_cache *cache, struct sgc_bin *bin, char *from, bool cleared)
 {
     size_t max = (size_t)slots_opened(bin, cleared) * bin->size;
     char *upto = from >= bin->dirty || (size_t)(bin->end - from) <= max ? bin->end : from + max;
 
+    if (__builtin_expect(cache->sampling.rate != 0, 0))
+        upto = sgc_sampling_cut(cache, bin, from, upto);
     bin->limit = cleared ? zeroed_until(bin, from, upto) : fetched_until(bin, upto);
 }
 
@@ -122,7 +125,7 @@ static char *used_until(uint32_t page, uint32_t to)
 }
 
 /* In an order in which the bin has, at no instruction, slots that are not all claimed. */
-static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bool cleared)
+static void give_run(struct sgc_cache *cache, struct sgc_bin *bin, char *from, char *end, char *dirty, bool cleared)
 {
     bin->limit = bin->end = NULL;
     sgc_compiler_barrier();
@@ -132,7 +135,7 @@ static void give_run(struct sgc_bin *bin, char *from, char *end, char *dirty, bo
     bin->end = end;
     if (!cleared && bin->size >= SGC_FETCH_MIN && from < dirty)
         fetch_slots(bin, from);
-    open_run(bin, from, cleared);
+    open_run(cache, bin, from, cleared);
 }
 
 /* The next of the ready pages becomes the active one.  Left half way, it may do so twice, which
@@ -183,6 +186,28 @@ static uint32_t slots_at_once(const struct sgc_cache *cache, const struct sgc_bi
     return whole ? SGC_PAGE_GRANULES : cache->claim_bytes / bin->size + 1;
 }
 
+/* The run that a short claim would have found, had it been allowed to (alloc/small/claim_short.h).
+ * While samples are taken none is allowed where a sample is near: if runs were longer there, bins
+ * with short runs would be favoured. */
+static bool find_short(struct sgc_bin *bin, uint32_t cls, struct sgc_slots *s)
+{
+    bool found;
+
+    if (!sgc_bin_used_up(bin))
+        return false;
+    s->first = bin->next;
+    found = sgc_claim_in_word(bin, sgc_size_classes.of[cls].starts, sgc_granule_number((uintptr_t)bin->dirty), s);
+    bin->next = found ? s->end : s->first;
+    return found;
+}
+
+static bool find_run(const struct sgc_cache *cache, struct sgc_bin *bin, uint32_t cls, struct sgc_slots *s)
+{
+    if (__builtin_expect(cache->sampling.rate != 0, 0) && find_short(bin, cls, s))
+        return true;
+    return find_slots(bin, cls, slots_at_once(cache, bin), s);
+}
+
 /* A bin in great demand will soon have used all of a page, and the faults cost more than one call
  * that backs a whole page.  In others most of it may stay untouched.  Figures:
  * doc/journal/heap.md. */
@@ -212,8 +237,10 @@ void sgc_bin_give_run(struct sgc_cache *cache, uint32_t kind, uint32_t cls, uint
 
     sgc_assert(s.first < s.end && sgc_page_number((uintptr_t)from) == page);
     sgc_count_add(&cache->claimed, (size_t)(end - from));
+    if (__builtin_expect(cache->sampling.rate != 0, 0))
+        sgc_sampling_give_run(cache, bin, (size_t)(end - from));
     sgc_bin_activate(cache, kind, cls);
-    give_run(bin, from, end, used_until(page, (uint32_t)(s.end - sgc_page_first_granule(page))), sgc_kind_cleared(kind));
+    give_run(cache, bin, from, end, used_until(page, (uint32_t)(s.end - sgc_page_first_granule(page))), sgc_kind_cleared(kind));
 }
 
 /* Claims a run and opens it for bumping.  In a section.  Freed slots that are kept for reuse look
@@ -223,30 +250,31 @@ static bool claim(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind, u
     struct sgc_slots s;
     char *from, *end;
 
-    if (bin->active_epoch != sgc_heap.epoch)
+    if (bin->active_epoch != sgc_heap.epoch || sgc_bin_has_claimed(bin))
         return false;
     sgc_assert(!sgc_bin_has_freed(bin));
     sgc_assert(sgc_section_inside(&cache->section));
-    if (!find_slots(bin, cls, slots_at_once(cache, bin), &s))
+    if (!find_run(cache, bin, cls, &s))
         return false;
     from = sgc_granule_address(s.first);
     end = sgc_granule_address(s.end);
     cache->unbacked = from;
     cache->unbacked_bytes = is_worth_backing(bin, from, end, never_used(bin->page)) ? (uint32_t)(end - from) : 0;
     sgc_bin_give_run(cache, kind, cls, bin->page, s);
-    return true;
+    return sgc_bin_has_run(bin);
 }
 
 /* The next slot that is ready: a freed one, else of the claimed run, which a plain malloc's bins do
  * not have.  In a section. */
-static void *next_ready(struct sgc_bin *bin, uint32_t kind)
+static void *next_ready(struct sgc_cache *cache, struct sgc_bin *bin, uint32_t kind)
 {
     void *object;
 
     sgc_assert(SGC_TRACES);
     if (!sgc_bin_has_freed(bin)) {
-        if (bin->limit < bin->end && !sgc_bin_has_run(bin))
-            open_run(bin, bin->cur, sgc_kind_cleared(kind));
+        if (bin->limit < bin->end && !sgc_bin_has_run(bin) &&
+            (__builtin_expect(cache->sampling.rate == 0, 1) || !sgc_sampling_holds(cache, bin)))
+            open_run(cache, bin, bin->cur, sgc_kind_cleared(kind));
         return sgc_bin_has_run(bin) ? sgc_bin_bump(bin) : NULL;
     }
     object = sgc_bin_pop(bin);
@@ -262,7 +290,7 @@ void *sgc_small_claim(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_section_enter(&cache->section);
-    object = next_ready(bin, kind);
+    object = next_ready(cache, bin, kind);
     if (object == NULL && claim(cache, bin, kind, cls))
         object = sgc_bin_bump(bin);
     if (sgc_fault(SGC_FAULT_GIVEN_TWICE) && object != NULL && object == bin->cur - bin->size)
@@ -284,7 +312,7 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 
     sgc_assert(sgc_cache_ok(cache) && sgc_kind_ok(kind) && cls < sgc_size_classes.count);
     sgc_section_enter(&cache->section);
-    object = next_ready(&cache->bin[kind][cls], kind);
+    object = next_ready(cache, &cache->bin[kind][cls], kind);
     sgc_section_leave(&cache->section);
     return object;
 }
@@ -296,7 +324,7 @@ void *sgc_small_try(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
 static void *next_of_batch(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t bytes)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
-    void *object = next_ready(bin, kind);
+    void *object = next_ready(cache, bin, kind);
 
     if (object == NULL && bytes < SGC_ZERO_BYTES && cache->claim_bytes != 0 && claim(cache, bin, kind, cls))
         object = sgc_bin_bump(bin);
@@ -321,12 +349,14 @@ static void **link_ready(struct sgc_bin *bin, size_t max, void **last)
     return last;
 }
 
-/* Links a batch behind its first, up to so many bytes in all.  In a section. */
+/* Links a batch behind its first, up to so many bytes in all.  In a section.  It ends with a sample
+ * of what is allocated: were it to end before one, how many there are would tell where samples
+ * are. */
 static void link_others(struct sgc_cache *cache, uint32_t kind, uint32_t cls, size_t max, void **last)
 {
     struct sgc_bin *bin = &cache->bin[kind][cls];
 
-    for (size_t bytes = bin->size; bytes < max;) {
+    for (size_t bytes = bin->size; bytes < max && cache->sampling.sampled == NULL;) {
         void *object = next_of_batch(cache, kind, cls, bytes);
         const char *ready = bin->cur;
 

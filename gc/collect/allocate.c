@@ -7,6 +7,7 @@
 #include "alloc/small/orphan.h"
 #include "alloc/new_objects.h"
 #include "alloc/small/claim_short.h"
+#include "alloc/small/sampling.h"
 #include "alloc/small/small.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
@@ -21,6 +22,7 @@
 #include "gc/pacing/costs.h"
 #include "gc/pacing/counts.h"
 #include "gc/pacing/heap_size.h"
+#include "gc/profile/profile.h"
 #include "gc/threads/world.h"
 #include "gc/collect/start_state.h"
 #include "gc/config/options.h"
@@ -47,6 +49,8 @@ struct request {
     uint32_t cls;               /* small objects */
     bool small;
     bool many;                  /* as many as a page has, in a list */
+    bool owed;                  /* it has come to a slot that is a sample: a collection may take that
+                                   away, and not the sample */
     uintptr_t entry;            /* where the client's frames begin, or some of ours above, */
     uintptr_t from;             /* and what a collection is to look at, with the client's
                                    registers */
@@ -68,7 +72,7 @@ static bool make_request(struct request *r, size_t bytes, uint32_t kind, size_t 
     return true;
 }
 
-static void *try_heap(struct sgc_mutator *self, const struct request *r)
+static void *find_room(struct sgc_mutator *self, const struct request *r)
 {
     sgc_assert(!r->small || r->cls < sgc_size_classes.count);
     if (r->many)
@@ -76,6 +80,37 @@ static void *try_heap(struct sgc_mutator *self, const struct request *r)
     if (r->small)
         return sgc_small_refill(&self->cache, r->kind, r->cls);
     return sgc_span_alloc(sgc_section_of(self), r->bytes, r->kind, r->align);
+}
+
+static bool span_is_sample(struct sgc_cache *cache, const void *object)
+{
+    bool meets;
+
+    sgc_section_enter(&cache->section);
+    meets = cache->sampling.rate != 0 && sgc_sampling_meets(cache, sgc_span_bytes(sgc_page_number((uintptr_t)object)));
+    sgc_section_leave(&cache->section);
+    return meets;
+}
+
+/* With samples: notes the one that the claim has handed out. */
+__attribute__((noinline))
+static void *with_sample(struct sgc_mutator *self, const struct request *r, void *object)
+{
+    void *sample = sgc_sampling_end(&self->cache);
+
+    if (object != NULL && (r->small ? r->owed && sample == NULL : span_is_sample(&self->cache, object)))
+        sample = object;
+    if (object != NULL && sample != NULL)
+        sgc_profile_take(self, sample, r->entry);
+    sgc_profile_poll(self);
+    return object;
+}
+
+static inline void *try_heap(struct sgc_mutator *self, const struct request *r)
+{
+    void *object = find_room(self, r);
+
+    return __builtin_expect(self->cache.sampling.rate == 0, 1) ? object : with_sample(self, r, object);
 }
 
 /* No object is in our hands when we collect, and our frames say nothing about the client's. */
@@ -97,7 +132,8 @@ static void collect_if_due(struct sgc_mutator *self, const struct request *r)
         sgc_turn_take(self, r->from);
         sgc_stack_clear_deep();
     }
-    due = sgc_pacing_poll(self, r->small || r->bytes >= SGC_PACE_NEVER ? 0 : r->bytes);
+    due = r->small && sgc_sampling_polls_early(&self->cache) ? SGC_DUE_NOT
+          : sgc_pacing_poll(self, r->small || r->bytes >= SGC_PACE_NEVER ? 0 : r->bytes);
     if (sgc_a32_load(&sgc_allocate_settings.manual) != 0)
         return;
     if (sgc_torture_due(self))
@@ -291,6 +327,7 @@ static void with_client_frames(void *arg, uintptr_t sp)
     sgc_gc_lock_recover(self, c->entry);
     r.entry = c->entry;
     r.from = sp;
+    r.owed = r.small && sgc_sampling_waits(&self->cache, &self->cache.bin[r.kind][r.cls]);
     c->object = allocate_or_collect(self, &r);
     sgc_finalizers_poll(self, c->entry);
 }

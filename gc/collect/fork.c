@@ -18,6 +18,7 @@
 #include "gc/events/trace.h"
 #include "gc/finalize/disclaim.h"
 #include "gc/collect/start_state.h"
+#include "gc/profile/sites.h"
 #include "gc/roots/roots.h"
 #include "gc/collect/background.h"
 #include "gc/threads/gc_lock.h"
@@ -48,11 +49,13 @@ static void lock_all(struct sgc_section *self)
     sgc_lock(&sgc_spans.lock, self);
     sgc_lock(&sgc_orphans.lock, self);
     sgc_pool_lock_settled(self);
+    sgc_lock(&sgc_sites_lock, self);
 }
 
 static void unlock_all(struct sgc_section *self)
 {
     sgc_assert(sgc_section_mine(self) && sgc_registry_locked());
+    sgc_unlock(&sgc_sites_lock, self);
     sgc_unlock(&sgc_pool.lock, self);
     sgc_unlock(&sgc_orphans.lock, self);
     sgc_unlock(&sgc_spans.lock, self);
@@ -150,6 +153,7 @@ static void forget_others(void)
     sgc_lock_reset(&sgc_spans.lock);
     sgc_lock_reset(&sgc_orphans.lock);
     sgc_lock_reset(&sgc_nodes_lock);
+    sgc_lock_reset(&sgc_sites_lock);
     sgc_concurrent_after_fork();
     sgc_clear_again();
     sgc_team_after_fork(&sgc_cycle.team);

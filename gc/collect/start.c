@@ -19,6 +19,7 @@
 #include "gc/config/option_set.h"
 #include "gc/config/options.h"
 #include "gc/pacing/pacing.h"
+#include "gc/profile/profile.h"
 #include "gc/roots/roots.h"
 #include "gc/threads/binding.h"
 #include "gc/threads/gc_lock.h"
@@ -138,6 +139,7 @@ static bool start_all(void)
     if (sgc_trace_start())
         sgc_helpers_trace(&sgc_cycle.team);
     sgc_client_hooks.start_snapshots();
+    sgc_profile_start();
     if (!sgc_tls_layout_verified())
         sgc_warn("this C library lays thread vectors out in an unknown way: thread-local variables of "
                  "dlopened modules are not scanned. Keep such pointers reachable otherwise");

@@ -93,6 +93,7 @@ struct sgc_options {
     char log_file[SGC_OPTION_TEXT_BYTES]; /* GC_LOG_FILE: messages and statistics; "": stderr */
     char log[SGC_OPTION_TEXT_BYTES];      /* SGC_LOG_JSON: a JSON object per collection; "": none */
     char snapshot[SGC_OPTION_TEXT_BYTES]; /* SGC_SNAPSHOT: heap snapshots; "": none */
+    char profile[SGC_OPTION_TEXT_BYTES];  /* SGC_PROFILE: allocation profiles; "": none */
     char trace[SGC_OPTION_TEXT_BYTES];    /* SGC_TRACE: a timeline; "": none */
     /* leaks and overwritten memory */
     bool find_leak, findleak_delay_free, abort_on_leak;

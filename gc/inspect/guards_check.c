@@ -4,6 +4,8 @@
  * and nobody has freed.  On the collecting thread: found with the world stopped, written down, and
  * reported when it runs again.
  */
+#include <dlfcn.h>
+
 #include "gc/api/guards.h"
 #include "gc/api/api.h"
 
@@ -16,9 +18,12 @@
 #include "gc/events/trace.h"
 #include "gc/events/trace_buffer.h"
 #include "gc/config/options.h"
+#include "gc/profile/profile.h"
+#include "gc/profile/sites.h"
 #include "gc/threads/gc_lock.h"
 #include "platform/registers.h"
 
+enum { SITE_LINES = 8 };                   /* of a stack */
 enum { FINDINGS = 100 };                   /* reported one by one per cycle; more are counted */
 
 struct finding {
@@ -27,6 +32,7 @@ struct finding {
     uintptr_t start;
     size_t bytes;
     uint32_t kind;
+    uint32_t site;                          /* where it was allocated, if that is known */
     struct sgc_debug_header header;         /* as it was */
 };
 
@@ -49,7 +55,8 @@ static void note(const struct sgc_object *o, enum sgc_debug_state state, bool le
     if (debug.found++ >= FINDINGS)
         return;
     f = &debug.finding[debug.found - 1];
-    *f = (struct finding){ .state = state, .leak = leak, .start = o->start, .bytes = o->bytes, .kind = o->kind };
+    *f = (struct finding){ .state = state, .leak = leak, .start = o->start, .bytes = o->bytes, .kind = o->kind,
+                           .site = sgc_sites_of(o->start) };
     if (state != SGC_DEBUG_NONE)
         f->header = *(const struct sgc_debug_header *)o->start;
 }
@@ -87,10 +94,33 @@ static void describe(const struct finding *f, char text[SGC_DEBUG_TEXT])
 {
     sgc_assert(sgc_heap_contains(f->start));
     if (f->state == SGC_DEBUG_NONE)
-        sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated without a position (use GC_MALLOC with GC_DEBUG)",
-                   f->bytes, (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free");
+        sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated %s",
+                   f->bytes, (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free",
+                   f->site != SGC_TABLE_NONE ? "here:" :
+                   "without a position (use GC_MALLOC with GC_DEBUG, or SGC_PROFILE with rate=1)");
     else
         sgc_debug_describe(&f->header, (void *)f->start, text);
+}
+
+/* With the function's name where the loader knows it. */
+static void print_place(uintptr_t place)
+{
+    Dl_info info;
+
+    if (dladdr((void *)place, &info) == 0 || info.dli_fname == NULL)
+        sgc_print("  %p", (void *)place);
+    else
+        sgc_print("  %s+%p%s%s", info.dli_fname, (void *)(place - (uintptr_t)info.dli_fbase),
+                  info.dli_sname != NULL ? " " : "", info.dli_sname != NULL ? info.dli_sname : "");
+}
+
+static void print_site(uint32_t site)
+{
+    uintptr_t place[SITE_LINES];
+    int places = sgc_sites_stack(sgc_section_self(), site, place, SITE_LINES);
+
+    for (int i = 0; i < places; i++)
+        print_place(place[i]);
 }
 
 static void tell(const struct finding *f)
@@ -103,6 +133,8 @@ static void tell(const struct finding *f)
         sgc_debug_report("a collection", f->state, text);
     if (f->leak)
         sgc_warn("leaked: %s", text);
+    if (f->leak && f->state == SGC_DEBUG_NONE && f->site != SGC_TABLE_NONE)
+        print_site(f->site);
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
@@ -149,13 +181,27 @@ static void end_timeline(void)
     sgc_gc_lock_release();
 }
 
-/* When the program ends: the last leaks, the timeline's end, the summary of GC_PRINT_STATS. */
+static void end_profile(void)
+{
+    struct sgc_mutator *self = sgc_mutator_self();
+    bool closed;
+
+    if (sgc_options.profile[0] == '\0' || self == NULL || sgc_gc_lock_recover(self, sgc_stack_pointer()))
+        return;
+    closed = sgc_gc_lock_enter(self);
+    sgc_profile_at_exit(self);
+    sgc_gc_lock_leave(closed);
+}
+
+/* When the program ends: the last leaks, the last profile, the timeline's end, the summary of
+ * GC_PRINT_STATS. */
 __attribute__((destructor))
 static void at_exit(void)
 {
     if (!sgc_init_done())
         return;
     collect_for_leaks();
+    end_profile();
     end_timeline();
     sgc_stats_at_exit();
     if (sgc_options.numa_report)

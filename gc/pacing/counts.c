@@ -3,6 +3,7 @@
 #include "gc/pacing/counts.h"
 
 #include "alloc/large/span.h"
+#include "alloc/small/sampling.h"
 #include "gc/threads/world.h"
 #include "platform/report.h"
 
@@ -35,6 +36,8 @@ void sgc_counts_take(struct sgc_cache *cache)
     sgc_cache_count_freed(cache);
     publish(&sgc_counts_sums.allocated, sgc_aw_load(&cache->claimed), &cache->claimed_counted);
     publish(&sgc_counts_sums.freed, sgc_aw_load(&cache->freed_bytes), &cache->freed_counted);
+    if (cache->sampling.rate != 0)
+        sgc_sampling_allow_short(cache);
 }
 
 bool sgc_counts_take_spans(void)

@@ -4,6 +4,7 @@
 
 #include "alloc/page_supply.h"
 #include "alloc/pages/pool.h"
+#include "alloc/small/sampling.h"
 #include "gc/config/public_vars.h"
 #include "gc/events/events.h"
 #include "gc/config/option_set.h"
@@ -54,7 +55,16 @@ static void set_budget(size_t bytes)
     sgc_aw_store(&sgc_budget.recheck_at, 0);
     sgc_aw_store(&sgc_budget.first, bytes);
     sgc_aw_store(&sgc_budget.bytes, bytes);
-    sgc_aw_store(&sgc_unpublished.bytes, sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
+    sgc_pacing_allow_unpublished();
+}
+
+/* None while samples of what is allocated are taken: each thread polls when one is near. */
+void sgc_pacing_allow_unpublished(void)
+{
+    size_t bytes = sgc_aw_load(&sgc_budget.bytes);
+
+    sgc_aw_store(&sgc_unpublished.bytes,
+                 sgc_sampling.rate != 0 ? 0 : sgc_pace_smaller(bytes / UNPUBLISHED_SHARE, UNPUBLISHED_MAX));
 }
 
 static size_t endo_trigger(size_t budget)

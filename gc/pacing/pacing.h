@@ -13,19 +13,23 @@
 
 void sgc_pacing_init(void);
 
-enum { SGC_UNPUBLISHED_MIN = SGC_PAGE / 4 };
+enum { SGC_UNPUBLISHED_MIN = SGC_UNPOLLED_MAX };
 
 /* The bytes that all threads together may have claimed and not added to `allocated`.  On a line
  * that seldom changes. */
 SGC_INNER struct sgc_unpublished { _Alignas(128) sgc_aw_t bytes; } sgc_unpublished;
 
+/* Says how many that may be, after a new budget, or when samples of what is allocated begin or
+ * end. */
+void sgc_pacing_allow_unpublished(void);
+
 /* Has the thread claimed too little since its last look to look again?  At least 16 KB; if the
- * budget is large, more. */
+ * budget is large, more; less where a sample of what it allocates is near. */
 static inline bool sgc_pacing_below_batch(const struct sgc_cache *cache)
 {
     size_t claimed = sgc_aw_load(&cache->claimed) - cache->claimed_counted;
 
-    return claimed < SGC_UNPUBLISHED_MIN || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
+    return claimed < cache->unpolled || claimed * sgc_a32_load(&sgc_cache_count) < sgc_aw_load(&sgc_unpublished.bytes);
 }
 
 /* Is it time to collect?  SOON: for a cycle that runs beside the program, so that it ends when a

@@ -8,6 +8,7 @@
 #include "alloc/page_supply.h"
 #include "alloc/small/orphan.h"
 #include "alloc/small/remote_free.h"
+#include "alloc/small/sampling.h"
 #include "gc/config/options.h"
 #include "gc/events/events.h"
 #include "gc/threads/gc_lock.h"
@@ -267,6 +268,7 @@ static bool join_registry(struct sgc_mutator *m)
     opened = sgc_cache_open(&m->cache, sgc_options.torture > 0);
     m->started = 0;
     if (opened) {
+        sgc_sampling_apply(&m->cache);
         sgc_cache_use(&m->cache);
         link_record(m);
         if (sgc_thread_hooks.registers != NULL)

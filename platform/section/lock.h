@@ -28,6 +28,7 @@ enum sgc_lock_rank {
     SGC_RANK_ORPHANS,           /* alloc: pages without an owner */
     SGC_RANK_POOL,              /* alloc: free pages and arenas */
     SGC_RANK_DATES,             /* shortterm: sgc_shortterm_lock */
+    SGC_RANK_SITES,             /* gc: samples of what is allocated */
     SGC_RANK_COUNT
 };
 

@@ -374,6 +374,8 @@
     F(SGC_held_t, SGC_why_live, (const void *)) \
     F(int, SGC_write_heap_snapshot, (const char *)) \
     F(int, SGC_name_kind, (int, const char *)) \
+    F(int, SGC_set_profile_rate, (size_t)) \
+    F(int, SGC_write_profile, (const char *)) \
     F(void *, SGC_memalign, (size_t, size_t, int)) \
     F(void, SGC_print_options, (void)) \
     F(void, SGC_print_placement, (void))
