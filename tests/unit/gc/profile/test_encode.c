@@ -130,8 +130,8 @@ static void check_small(void)
 {
     size_t used = encode(&none, BYTES), of_small = encode(&none, 100);
 
-    tap_ok(of_small == used && bytes[100] == 0 && bytes[99] != 0, "a small buffer gets as much as fits, and %zu bytes are needed",
-           used);
+    tap_ok(of_small == used && bytes[100] == 0 && bytes[99] != 0,
+           "a small buffer gets as much as fits, and %zu bytes are needed", used);
 }
 
 static void within(void *raw)
