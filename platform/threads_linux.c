@@ -109,13 +109,21 @@ static void all_but_faults(sigset_t *all)
         sigdelset(all, faults[i]);
 }
 
+/* Where the system refuses, the mask that is put back later is the one that there is, or none: not
+ * whatever was in memory. */
+void sgc_signals_change(const sigset_t *more, sigset_t *saved)
+{
+    sgc_assert(more != NULL && saved != NULL);
+    if (pthread_sigmask(SIG_BLOCK, more, saved) != 0 && pthread_sigmask(SIG_BLOCK, NULL, saved) != 0)
+        sigemptyset(saved);
+}
+
 void sgc_signals_block(sigset_t *saved)
 {
     sigset_t all;
 
-    sgc_assert(saved != NULL);
     all_but_faults(&all);
-    pthread_sigmask(SIG_BLOCK, &all, saved);
+    sgc_signals_change(&all, saved);
 }
 
 void sgc_signals_all_but(int open, sigset_t *set)
@@ -123,12 +131,6 @@ void sgc_signals_all_but(int open, sigset_t *set)
     sgc_assert(set != NULL && open >= 1 && open < _NSIG);
     all_but_faults(set);
     sigdelset(set, open);
-}
-
-void sgc_signals_change(const sigset_t *more, sigset_t *saved)
-{
-    sgc_assert(more != NULL && saved != NULL);
-    pthread_sigmask(SIG_BLOCK, more, saved);
 }
 
 void sgc_signals_restore(const sigset_t *saved)
