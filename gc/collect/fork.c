@@ -49,13 +49,11 @@ static void lock_all(struct sgc_section *self)
     sgc_lock(&sgc_spans.lock, self);
     sgc_lock(&sgc_orphans.lock, self);
     sgc_pool_lock_settled(self);
-    sgc_lock(&sgc_sites_lock, self);
 }
 
 static void unlock_all(struct sgc_section *self)
 {
     sgc_assert(sgc_section_mine(self) && sgc_registry_locked());
-    sgc_unlock(&sgc_sites_lock, self);
     sgc_unlock(&sgc_pool.lock, self);
     sgc_unlock(&sgc_orphans.lock, self);
     sgc_unlock(&sgc_spans.lock, self);
@@ -106,6 +104,7 @@ void sgc_fork_prepare(void)
     sgc_lead_hold();
     lock_all(sgc_section_self());
     SGC_UPPER(before_fork, ());
+    sgc_lock(&sgc_sites_lock, sgc_section_self());
     sgc_assert(!sgc_world_stopped());
     fork_state.prepared = true;
     fork_state.had_lock = had_lock;
@@ -123,6 +122,7 @@ void sgc_fork_parent(void)
     if (!sgc_init_done() || !was.prepared || !sgc_gc_lock_held())
         return;
     fork_state.prepared = false;
+    sgc_unlock(&sgc_sites_lock, sgc_section_self());
     SGC_UPPER(after_fork_parent, ());
     unlock_all(sgc_section_self());
     sgc_lead_release();
