@@ -97,6 +97,18 @@ static const char *check_names(const struct sgc_graph *g)
     return NULL;
 }
 
+static const char *check_sites(const struct sgc_graph *g)
+{
+    sgc_assert(g->site != NULL || g->sites == 0);
+    for (uint32_t i = 0; i < g->sites; i++)
+        if (g->site[i].first_frame > g->frames || g->frames - g->site[i].first_frame < g->site[i].frames)
+            return "the frames of a site are none";
+    for (uint32_t i = 0; g->site_of != NULL && i < g->objects; i++)
+        if (g->site_of[i] >= g->sites && g->site_of[i] != SGC_GRAPH_NO_SITE)
+            return "the site of an object is none";
+    return NULL;
+}
+
 const char *sgc_graph_check(const struct sgc_graph *g)
 {
     const char *problem = NULL;
@@ -110,5 +122,7 @@ const char *sgc_graph_check(const struct sgc_graph *g)
         problem = check_edges(g);
     if (problem == NULL)
         problem = check_roots(g);
-    return problem != NULL ? problem : check_names(g);
+    if (problem == NULL)
+        problem = check_names(g);
+    return problem != NULL ? problem : check_sites(g);
 }

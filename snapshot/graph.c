@@ -35,6 +35,9 @@ void sgc_graph_release(struct sgc_graph *g)
     release_modules(g);
     free(g->type);
     free(g->type_of);
+    free(g->site);
+    free(g->frame);
+    free(g->site_of);
     free(g->thread);
     free(g->object);
     free(g->edge);

@@ -26,6 +26,7 @@
 #define SGC_GRAPH_NO_WORD UINT32_MAX    /* of an edge */
 
 #define SGC_GRAPH_NO_TYPE UINT32_MAX    /* of an object */
+#define SGC_GRAPH_NO_SITE UINT32_MAX    /* likewise */
 
 enum {
     SGC_GRAPH_KINDS = 16,               /* of objects, at most */
@@ -159,6 +160,12 @@ struct sgc_graph_type {
     uint32_t module;
 };
 
+/* Where objects were allocated: `frames` program counters, the innermost first. */
+struct sgc_graph_site {
+    uint64_t first_frame;               /* in the graph's list of frames */
+    uint32_t frames;
+};
+
 struct sgc_graph_thread {
     uint32_t number;                    /* the kernel's */
     char name[SGC_GRAPH_NAME];          /* "": unknown */
@@ -208,6 +215,13 @@ struct sgc_graph {
                                            first word points into no module, or is not known, as
                                            that of pointer-free ones; NULL unless it was asked
                                            for */
+    uint32_t sites;                     /* 0: the program took no samples */
+    uint64_t frames;
+    struct sgc_graph_site *site;
+    uint64_t *frame;
+    uint32_t *site_of;                  /* by object: number of its site, SGC_GRAPH_NO_SITE: it is
+                                           no sample; NULL unless types were asked for and there
+                                           are sites */
     struct sgc_graph_thread *thread;    /* those whose stacks were scanned, and maybe more */
 
     uint64_t cycle;                     /* number of the collection; 0: made from arrays */
@@ -219,7 +233,7 @@ struct sgc_graph {
 
 enum {
     SGC_GRAPH_AIMS = 1,                 /* fill `aim`: 8 bytes an edge */
-    SGC_GRAPH_TYPES = 2,                /* fill `type_of`: 4 bytes an object */
+    SGC_GRAPH_TYPES = 2,                /* fill `type_of` and `site_of`: 4 bytes an object each */
 };
 
 /* Reads a snapshot; "-" is the standard input.  False, with a line to stderr that names the error,
@@ -286,6 +300,12 @@ static inline uint64_t sgc_graph_edges_of(const struct sgc_graph *g, uint32_t ob
 {
     sgc_assert(object < g->objects && g->object[object].first_edge <= g->object[object + 1].first_edge);
     return g->object[object + 1].first_edge - g->object[object].first_edge;
+}
+
+static inline uint32_t sgc_graph_site_of(const struct sgc_graph *g, uint32_t object)
+{
+    sgc_assert(object < g->objects);
+    return g->site_of != NULL ? g->site_of[object] : SGC_GRAPH_NO_SITE;
 }
 
 /* The number of the module that has the address, SGC_GRAPH_NONE: none; the thread of that number,

@@ -184,6 +184,12 @@ bool sgc_input_section(struct sgc_input *in, uint32_t section)
     return !in->failed && read_block(in);
 }
 
+bool sgc_input_has(struct sgc_input *in, uint32_t section)
+{
+    sgc_assert(in->used <= in->bytes);
+    return !in->failed && in->used == in->bytes && read_head(in) && in->next.section == section;
+}
+
 bool sgc_input_end(struct sgc_input *in)
 {
     unsigned char byte;

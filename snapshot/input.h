@@ -48,6 +48,9 @@ void sgc_input_fail(struct sgc_input *in, const char *format, ...) SGC_PRINTF(2,
 /* The next section, which has to be that one; all of the one before has to be read. */
 bool sgc_input_section(struct sgc_input *in, uint32_t section);
 
+/* Does that section come next? */
+bool sgc_input_has(struct sgc_input *in, uint32_t section);
+
 /* Nothing may follow. */
 bool sgc_input_end(struct sgc_input *in);
 

@@ -13,6 +13,7 @@ snapshot_sources = \
 	snapshot/reader_names.c \
 	snapshot/reader_noted.c \
 	snapshot/reader_pages.c \
+	snapshot/reader_sites.c \
 	snapshot/reader_words.c \
 	snapshot/unpack.h
 if SGC_ZSTD

@@ -57,7 +57,11 @@ static void finish_names(struct sgc_reader *r)
     g->modules = (uint32_t)r->modules.count;
     g->types = (uint32_t)r->types.count;
     g->threads = (uint32_t)r->threads.count;
-    r->modules.of = r->types.of = r->threads.of = NULL;
+    g->site = r->sites.of;
+    g->frame = r->frames.of;
+    g->sites = (uint32_t)r->sites.count;
+    g->frames = r->frames.count;
+    r->modules.of = r->types.of = r->threads.of = r->sites.of = r->frames.of = NULL;
 }
 
 /* Hands the reader's arrays over to the graph, with an entry behind the last of objects and ranges,
@@ -91,7 +95,8 @@ static bool read_all(struct sgc_reader *r)
 {
     return sgc_reader_header(r) && sgc_reader_pushed(r) && sgc_reader_kinds(r) && sgc_reader_modules(r) &&
            sgc_reader_threads(r) && sgc_reader_distances(r) && sgc_reader_nodes(r) && sgc_reader_pages(r) &&
-           sgc_reader_words(r) && sgc_reader_types(r) && sgc_reader_roots(r) && sgc_reader_noted(r) && trailer(r) && finish(r);
+           sgc_reader_words(r) && sgc_reader_types(r) && sgc_reader_sites(r) && sgc_reader_roots(r) && sgc_reader_noted(r) &&
+           trailer(r) && finish(r);
 }
 
 static void release(struct sgc_reader *r)
@@ -121,6 +126,8 @@ static struct sgc_reader *make(struct sgc_graph *g, unsigned flags)
     r->modules.each = sizeof(struct sgc_graph_module);
     r->types.each = sizeof(struct sgc_graph_type);
     r->threads.each = sizeof(struct sgc_graph_thread);
+    r->sites.each = sizeof(struct sgc_graph_site);
+    r->frames.each = sizeof(uint64_t);
     r->objects.each = sizeof(struct sgc_graph_object);
     r->edges.each = sizeof(struct sgc_graph_edge);
     r->aim.each = r->bits.each = sizeof(uint64_t);

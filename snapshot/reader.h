@@ -44,7 +44,7 @@ struct sgc_reader {
     uint8_t *distances;                 /* a byte for each distance within a page: does it count?
                                            NULL: all do */
     struct sgc_grown objects, edges, aim, ranges, roots;
-    struct sgc_grown modules, types, threads;
+    struct sgc_grown modules, types, threads, sites, frames;
     struct sgc_grown bits;              /* of pages of small objects, 64 slots each: */
     struct sgc_grown before;            /* and how many objects of the page come before those, 16
                                            bits each */
@@ -108,6 +108,10 @@ void sgc_reader_page_types(struct sgc_reader *r, const struct sgc_graph_page *pa
 
 /* The next name, which fits into `size` bytes with its end. */
 void sgc_reader_name(struct sgc_reader *r, char *name, size_t size);
+
+/* ---- reader_sites.c: reads the section, if it is there ---- */
+
+bool sgc_reader_sites(struct sgc_reader *r);
 
 /* ---- reader_noted.c ---- */
 

@@ -268,14 +268,40 @@ uint32_t sgc_sites_of(uintptr_t object)
     return number != SGC_TABLE_NONE ? live_at(number)->site : SGC_TABLE_NONE;
 }
 
+const struct sgc_site *sgc_sites_at(uint32_t number)
+{
+    return number < all.sites.count ? site_at(number) : NULL;
+}
+
+void sgc_sites_each(void (*visit)(void *arg, uintptr_t object, uint32_t site), void *arg)
+{
+    for (uint32_t i = 0; i < all.live.count; i++) {
+        sgc_assert(live_at(i)->site < all.sites.count);
+        visit(arg, live_at(i)->object, live_at(i)->site);
+    }
+}
+
+/* Unless the world is stopped. */
+static void lock(struct sgc_section *self)
+{
+    if (self != NULL)
+        sgc_lock(&sgc_sites_lock, self);
+}
+
+static void unlock(struct sgc_section *self)
+{
+    if (self != NULL)
+        sgc_unlock(&sgc_sites_lock, self);
+}
+
 int sgc_sites_stack(struct sgc_section *self, uint32_t site, uintptr_t *place, int max)
 {
     int i = 0;
 
-    sgc_lock(&sgc_sites_lock, self);
+    lock(self);
     for (const struct sgc_site *s = site_at(site); i < s->frames && i < max; i++)
         place[i] = place_at(frames_of(s)[i]);
-    sgc_unlock(&sgc_sites_lock, self);
+    unlock(self);
     return i;
 }
 
@@ -312,19 +338,17 @@ static void fill(struct sgc_sites_copy *copy)
         copy->place[i] = place_at(i);
 }
 
-/* Under the lock unless the world is stopped; false: there is not enough memory yet. */
+/* False: there is not enough memory yet. */
 static bool try_to_fill(struct sgc_section *self, struct sgc_sites_copy *copy, size_t *needed)
 {
     bool fits;
 
-    if (self != NULL)
-        sgc_lock(&sgc_sites_lock, self);
+    lock(self);
     *needed = sum_of(sizes());
     fits = *needed <= copy->memory_bytes;
     if (fits)
         fill(copy);
-    if (self != NULL)
-        sgc_unlock(&sgc_sites_lock, self);
+    unlock(self);
     return fits;
 }
 

@@ -75,7 +75,14 @@ void sgc_sites_flip(void);
  * World stopped. */
 uint32_t sgc_sites_of(uintptr_t object);
 
-/* The program counters of a site, up to `max`; how many.  Outside sections. */
+/* A site by its number, from 0; NULL: there are no more.  World stopped. */
+const struct sgc_site *sgc_sites_at(uint32_t number);
+
+/* Each object that is a sample and lives, with the number of its site.  World stopped. */
+void sgc_sites_each(void (*visit)(void *arg, uintptr_t object, uint32_t site), void *arg);
+
+/* The program counters of a site, up to `max`; how many.  World stopped, self NULL; or outside
+ * sections. */
 int sgc_sites_stack(struct sgc_section *self, uint32_t site, uintptr_t *place, int max);
 
 /* False: there is no memory.  World stopped, self NULL; or outside sections. */

@@ -89,6 +89,13 @@ static inline void sgc_blocks_put(uint64_t number)
     sgc_blocks_put_inside(number);
 }
 
+/* How much it is more than *from, which it becomes. */
+static inline void sgc_blocks_put_step(uint64_t *from, uint64_t to)
+{
+    sgc_blocks_put(sgc_snapshot_zigzag(to - *from));
+    *from = to;
+}
+
 static inline void sgc_blocks_put_bytes(const void *bytes, size_t count)
 {
     sgc_blocks_room(count);

@@ -33,6 +33,7 @@ enum {
     SGC_SNAPSHOT_PATH = 4096,           /* of a module's path, */
     SGC_SNAPSHOT_BUILD_ID = 32,         /* and of its build id */
     SGC_SNAPSHOT_TYPES = 8191,          /* at most, so that the number of one has two bytes */
+    SGC_SNAPSHOT_FRAMES = 64,           /* of an allocation site, at most */
 };
 
 struct sgc_snapshot_start {
@@ -65,6 +66,8 @@ enum sgc_snapshot_section {
     SGC_SECTION_THREADS,                /* their names; behind MODULES */
     SGC_SECTION_TYPES,                  /* that WORDS has numbers of: where in a module first words
                                            of objects point; behind WORDS */
+    SGC_SECTION_SITES,                  /* stacks that allocated objects, and which ones; behind
+                                           TYPES, and only if samples were taken */
     SGC_SECTIONS
 };
 

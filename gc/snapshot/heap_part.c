@@ -3,6 +3,7 @@
 #include "gc/snapshot/snapshot.h"
 
 #include "gc/finalize/register.h"
+#include "gc/profile/sites.h"
 #include "gc/roots/roots.h"
 #include "gc/snapshot/heap_pages.h"
 
@@ -164,6 +165,46 @@ static void put_kept(struct sgc_snapshot_counts *counts)
     sgc_blocks_put(0);
 }
 
+/* ---- allocation sites: the stacks of samples that live, and which objects these are ---- */
+
+_Static_assert((int)SGC_SNAPSHOT_FRAMES == (int)SGC_SITE_FRAMES, "the format has as many");
+
+/* One more than how many program counters it has, and these; of a site that has no objects none. */
+static void put_site(const struct sgc_site *site, uint32_t number, uint64_t *last)
+{
+    uintptr_t place[SGC_SITE_FRAMES];
+    int places = site->samples != 0 ? sgc_sites_stack(NULL, number, place, SGC_SITE_FRAMES) : 0;
+
+    sgc_assert(places >= 0 && places <= SGC_SITE_FRAMES);
+    sgc_blocks_put((uint64_t)places + 1);
+    for (int i = 0; i < places; i++)
+        sgc_blocks_put_step(last, place[i]);
+}
+
+/* One more than the number of its site, and its place. */
+static void put_object(void *last, uintptr_t object, uint32_t site)
+{
+    sgc_assert(sgc_heap_contains(object) && object % SGC_GRANULE == 0);
+    sgc_blocks_put((uint64_t)site + 1);
+    sgc_blocks_put_step(last, (object - sgc_heap.base) >> SGC_GRANULE_LOG);
+}
+
+/* Only if samples were taken. */
+static void put_sites(void)
+{
+    uint64_t last_place = 0, last_object = 0;
+    const struct sgc_site *site;
+
+    if (sgc_sites_at(0) == NULL)
+        return;
+    sgc_blocks_section(SGC_SECTION_SITES);
+    for (uint32_t i = 0; (site = sgc_sites_at(i)) != NULL; i++)
+        put_site(site, i, &last_place);
+    sgc_blocks_put(0);
+    sgc_sites_each(put_object, &last_object);
+    sgc_blocks_put(0);
+}
+
 /* ---- all ---- */
 
 void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts)
@@ -171,6 +212,7 @@ void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts)
     sgc_assert(sgc_blocks_ok());
     put_pages(counts);
     sgc_snapshot_put_words(counts);
+    put_sites();
     put_roots(counts);
     put_kept(counts);
 }

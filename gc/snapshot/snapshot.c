@@ -130,18 +130,12 @@ void sgc_snapshot_put_allocated(uintptr_t object)
 
 /* ---- of procedures ---- */
 
-static void put_step(uint64_t *from, uint64_t to)
-{
-    sgc_blocks_put(sgc_snapshot_zigzag(to - *from));
-    *from = to;
-}
-
 static void begin_record(enum sgc_snapshot_noted what, uint64_t offset)
 {
     sgc_assert(!notes.open && !notes.pushing);
     sgc_blocks_put(what);
     if (what != SGC_SNAPSHOT_NOTED_MEMORY)
-        put_step(&notes.subject, offset);
+        sgc_blocks_put_step(&notes.subject, offset);
     counts.of[SGC_TRAILER_NOTED]++;
 }
 
@@ -180,7 +174,7 @@ static void put_item(enum sgc_snapshot_item what, uint64_t offset)
     if (offset >= sgc_aw_load(&sgc_heap.limit))
         return;
     sgc_blocks_put(what);
-    put_step(&notes.last, offset);
+    sgc_blocks_put_step(&notes.last, offset);
     counts.of[SGC_TRAILER_NOTED_WORDS]++;
 }
 

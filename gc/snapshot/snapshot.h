@@ -66,8 +66,8 @@ struct sgc_snapshot_counts {
     uint64_t of[SGC_TRAILER_COUNTS];
 };
 
-/* Puts the pages, the words and the types of their objects, the roots, and what finalization keeps,
- * each a section, and counts what it has put. */
+/* Puts the pages, the words and the types of their objects, allocation sites, the roots, and what
+ * finalization keeps, each a section, and counts what it has put. */
 void sgc_snapshot_put_contents(struct sgc_snapshot_counts *counts);
 
 /* Puts the words of objects with their types, and what the types are, each a section

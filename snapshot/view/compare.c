@@ -97,12 +97,14 @@ static uint64_t first_word(const struct sgc_graph *g, uint32_t object)
     return type != SGC_GRAPH_NO_TYPE ? g->module[g->type[type].module].lo + g->type[type].offset : 0;
 }
 
-/* Of two of one size at one address, whose groups differ. */
+/* Of two of one size at one address, whose groups differ.  A site is an object's from its
+ * allocation on. */
 static bool is_renamed(const struct comparing *w, uint32_t before, uint32_t now)
 {
     uint64_t word = first_word(w->older->g, before), word_now = first_word(w->newer->g, now);
 
     return sgc_graph_kind_of(w->older->g, before) == sgc_graph_kind_of(w->newer->g, now) &&
+           sgc_graph_site_of(w->older->g, before) == sgc_graph_site_of(w->newer->g, now) &&
            (word == word_now || (word_now == 0 && sgc_graph_module_at(w->newer->g, word) == SGC_GRAPH_NONE));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a heap snapshot says of names: loaded modules, where in one the first words of objects point, names of kinds and of
- * threads: gc/snapshot/names_part.c, gc/snapshot/words_part.c, platform/module_parts_linux.c.
+ * threads, allocation sites: gc/snapshot/names_part.c, gc/snapshot/words_part.c, gc/snapshot/heap_part.c,
+ * platform/module_parts_linux.c.
  */
 #include "tests/api/api.h"
 
@@ -269,6 +270,103 @@ static int threads(void)
     return wrong;
 }
 
+/* ---- allocation sites ---- */
+
+__attribute__((noinline)) static void *make_here(size_t bytes)
+{
+    void *volatile object = GC_MALLOC(bytes);
+
+    return object;
+}
+
+__attribute__((noinline)) static void *make_there(size_t bytes)
+{
+    void *volatile object = GC_MALLOC_ATOMIC(bytes);
+
+    return object;
+}
+
+typedef void *make_function(size_t bytes);
+
+static uint32_t site_at(const struct sgc_graph *g, const void *object)
+{
+    uint32_t number = sgc_graph_object_at(g, (uintptr_t)object - g->geometry.base);
+
+    return number != SGC_GRAPH_NONE ? sgc_graph_site_of(g, number) : SGC_GRAPH_NO_SITE;
+}
+
+/* Was the object allocated by that one of the two? */
+static bool is_by(const struct sgc_graph *g, const void *object, make_function *function)
+{
+    make_function *other = function == make_here ? make_there : make_here;
+    uint32_t site = site_at(g, object);
+    uint64_t call = site != SGC_GRAPH_NO_SITE && g->site[site].frames != 0 ? g->frame[g->site[site].first_frame] : 0;
+
+    return call != 0 && call - (uintptr_t)function < call - (uintptr_t)other && call - (uintptr_t)function < 1000;
+}
+
+static uint32_t all_with_sites(const struct sgc_graph *g)
+{
+    uint32_t with = 0;
+
+    for (uint32_t i = 0; i < g->objects; i++)
+        with += sgc_graph_site_of(g, i) != SGC_GRAPH_NO_SITE;
+    return with;
+}
+
+static int sites(void)
+{
+    void *before, *here[2], *there, *large, *freed;
+    struct sgc_graph g;
+    int wrong = 0;
+
+    GC_INIT();
+    before = keep(make_here(48));
+    if (!load(&g))
+        return 1;
+    wrong |= (g.sites != 0 || g.site_of != NULL) << 1;
+    sgc_graph_release(&g);
+    if (SGC_set_profile_rate(1) != 0)
+        return 1;
+    for (volatile int i = 0; i < 2; i++)
+        here[i] = keep(make_here(48));
+    there = keep(make_there(48));
+    large = keep(make_there(300000));
+    freed = make_here(48);
+    GC_FREE(freed);
+    for (int i = 0; i < 1000; i++)
+        make_there(16);
+    if (!load(&g))
+        return 1;
+    wrong |= (site_at(&g, before) != SGC_GRAPH_NO_SITE || site_at(&g, freed) != SGC_GRAPH_NO_SITE) << 2;
+    wrong |= !is_by(&g, here[0], make_here) << 3;
+    wrong |= (site_at(&g, here[0]) != site_at(&g, here[1])) << 4;
+    wrong |= !is_by(&g, there, make_there) << 5;
+    wrong |= !is_by(&g, large, make_there) << 6;
+    wrong |= (all_with_sites(&g) < 4 || all_with_sites(&g) > g.objects - 1) << 7;
+    sgc_graph_release(&g);
+    return wrong;
+}
+
+static int sites_concurrently(void)
+{
+    environment("SGC_MODE=concurrent", "GC_PAUSE_TIME_TARGET=0");
+    return sites();
+}
+
+static int sites_without_types(void)
+{
+    struct sgc_graph g;
+    int wrong = 1;
+
+    GC_INIT();
+    if (SGC_set_profile_rate(1) == 0 && keep(make_here(48)) != NULL && SGC_write_heap_snapshot(folder_path("names")) == 0 &&
+        sgc_graph_load(&g, folder_path("names"), 0))
+        wrong = (g.sites == 0 || g.site_of != NULL || sgc_graph_check(&g) != NULL) << 1;
+    sgc_graph_release(&g);
+    return wrong;
+}
+
 int main(void)
 {
     folder_make();
@@ -280,6 +378,10 @@ int main(void)
     child_ok(kinds, "kinds have the names that the program gives them");
     child_says(no_kind, 0, "there is no kind -1", "no other kind can be named");
     child_ok(threads, "threads have their names and numbers");
+    child_ok(sites, "an object that is a sample has the stack that allocated it; others have none, and without samples there "
+             "are no sites");
+    child_ok(sites_concurrently, "also where collections are concurrent");
+    child_ok(sites_without_types, "a reader that asks for no types has no sites of objects");
     folder_remove();
     return tap_done();
 }

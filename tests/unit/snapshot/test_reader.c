@@ -114,7 +114,7 @@ static void *make_outside(void)
     return object;
 }
 
-/* Small, of a program with as few roots as can be; with large objects, types, procedures, a hook. */
+/* Small, of a program with as few roots as can be; with large objects, types, procedures, a hook, allocation sites. */
 static void make_snapshot(void)
 {
     static void *volatile kept[5];
@@ -122,6 +122,7 @@ static void make_snapshot(void)
     int fd;
 
     GC_INIT();
+    SGC_set_profile_rate(1);
     kept[4] = make_outside();
     GC_set_push_other_roots(push_roots);
     kept[0] = GC_MALLOC(100000);
@@ -176,6 +177,57 @@ static void test_flipped(void)
         flip(changed, bit);
     }
     tap_ok(wrong == 0, "with any of %d bits flipped, likewise", FLIPS);
+}
+
+/* ---- wrong numbers, with right checksums ---- */
+
+/* The block of that section in what was written; NULL: there is none. */
+static unsigned char *block_of(uint32_t section)
+{
+    struct sgc_snapshot_head head;
+
+    for (size_t at = sizeof(struct sgc_snapshot_start); at < bytes; at += sizeof head + head.bytes) {
+        memcpy(&head, changed + at, sizeof head);
+        if (head.section == section)
+            return changed + at;
+    }
+    return NULL;
+}
+
+static void set_checksum(unsigned char *block)
+{
+    static struct sgc_snapshot_crc_table table;
+    struct sgc_snapshot_head head;
+
+    sgc_snapshot_crc_prepare(&table);
+    memcpy(&head, block, sizeof head);
+    head.crc = sgc_snapshot_crc(&table, 0, &head, offsetof(struct sgc_snapshot_head, crc));
+    head.crc = sgc_snapshot_crc(&table, head.crc, block + sizeof head, head.bytes);
+    memcpy(block, &head, sizeof head);
+}
+
+/* Another program's addresses may be anything, but no number leads out of the graph. */
+static void test_wrong_sites(void)
+{
+    unsigned char *block;
+    struct sgc_snapshot_head head;
+    int wrong = 0, refused = 0;
+
+    memcpy(changed, whole, bytes);
+    block = block_of(SGC_SECTION_SITES);
+    if (block == NULL)
+        tap_bail("no section of sites");
+    memcpy(&head, block, sizeof head);
+    for (size_t bit = sizeof head * 8; bit < (sizeof head + head.bytes) * 8; bit++) {
+        flip(block, bit);
+        set_checksum(block);
+        write_file(changed, bytes);
+        if (!can_be_read())
+            problem[0] == '\0' ? wrong++ : refused++;
+        flip(block, bit);
+    }
+    tap_ok(wrong == 0 && refused > 0, "sites with any bit flipped, and the right checksum, are refused or are sites: %d of %u "
+           "are refused", refused, head.bytes * 8);
 }
 
 /* ---- version 2 ---- */
@@ -247,7 +299,7 @@ int main(void)
     file = memfd_create("snapshot", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     make_snapshot();
-    tap_each(test_cut, test_flipped, test_version_2, test_messages);
+    tap_each(test_cut, test_flipped, test_wrong_sites, test_version_2, test_messages);
     folder_remove();
     return tap_done();
 }
