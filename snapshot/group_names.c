@@ -87,7 +87,7 @@ const struct sgc_symbol *sgc_namer_thread_local(struct sgc_namer *n, uint32_t mo
     return symbols != NULL ? find_among(symbols->local, symbols->locals, offset) : NULL;
 }
 
-static void show_place(const struct sgc_namer *n, uint32_t module, uint64_t offset, char text[SGC_NAMER_TEXT])
+void sgc_namer_show_place(const struct sgc_namer *n, uint32_t module, uint64_t offset, char text[SGC_NAMER_TEXT])
 {
     const char *module_name = sgc_namer_base_name(n->g->module[module].path);
 
@@ -115,7 +115,7 @@ const char *sgc_namer_address(struct sgc_namer *n, uint64_t address, char text[S
     snprintf(text, SGC_NAMER_TEXT, "%#" PRIx64, address);
     if (place.symbol == NULL) {
         if (place.module != SGC_GRAPH_NONE)
-            show_place(n, place.module, place.offset, text);
+            sgc_namer_show_place(n, place.module, place.offset, text);
         return text;
     }
     sgc_symbol_text(place.symbol->name, text);
@@ -132,7 +132,7 @@ uint32_t sgc_namer_distinct(const struct sgc_namer *n, struct sgc_texts *texts, 
 
     if (number == SGC_NAMER_NONE || !texts->of[number].shared)
         return number;
-    show_place(n, module, symbol->lo, place);
+    sgc_namer_show_place(n, module, symbol->lo, place);
     snprintf(text, SGC_NAMER_TEXT, "%.*s at %.*s", SGC_NAMER_TEXT / 2, texts->of[number].text, SGC_NAMER_TEXT / 4, place);
     number = sgc_texts_number(texts, text, symbol);
     if (number == SGC_NAMER_NONE || !texts->of[number].shared)
@@ -182,7 +182,7 @@ static void name_type(struct sgc_namer *n, uint32_t number, bool types_first)
     }
     if (t->repeats && (symbols == NULL || !symbols->complete) && find_symbol(symbols, type->offset) == NULL &&
         may_describe(&n->g->module[type->module], type->offset)) {
-        show_place(n, type->module, type->offset, text);
+        sgc_namer_show_place(n, type->module, type->offset, text);
         t->place = sgc_texts_number(&n->groups, text, NULL);
         sgc_namer_note_stripped(n, type->module);
     }
@@ -239,7 +239,7 @@ uint32_t sgc_namer_group_of(void *namer, uint32_t object)
 {
     const struct sgc_namer *n = namer;
     uint32_t number = n->g->type_of != NULL ? n->g->type_of[object] : SGC_GRAPH_NO_TYPE;
-    uint32_t kind = sgc_graph_kind_of(n->g, object);
+    uint32_t kind = sgc_graph_kind_of(n->g, object), site = sgc_graph_site_of(n->g, object);
     const struct sgc_namer_type none = { .class = SGC_NAMER_NONE, .symbol = SGC_NAMER_NONE, .place = SGC_NAMER_NONE };
     const struct sgc_namer_type *type = number != SGC_GRAPH_NO_TYPE ? &n->type[number] : &none;
 
@@ -248,7 +248,11 @@ uint32_t sgc_namer_group_of(void *namer, uint32_t object)
         return type->class;
     if (n->g->kind[kind].type_first && type->symbol != SGC_NAMER_NONE)
         return type->symbol;
-    return n->kind[kind] != SGC_NAMER_NONE ? n->kind[kind] : type->place;
+    if (n->kind[kind] != SGC_NAMER_NONE)
+        return n->kind[kind];
+    if (site != SGC_GRAPH_NO_SITE && n->site[site].group != SGC_NAMER_NONE)
+        return n->site[site].group;
+    return type->place;
 }
 
 const char *sgc_namer_group_name(void *namer, uint32_t group)
@@ -287,12 +291,14 @@ struct sgc_namer *sgc_namer_open(const struct sgc_graph *g)
     n->g = g;
     n->module = calloc((size_t)g->modules + 1, sizeof *n->module);
     n->type = calloc((size_t)g->types + 1, sizeof *n->type);
+    n->site = calloc((size_t)g->sites + 1, sizeof *n->site);
     n->root_of = malloc(((size_t)g->roots + 1) * sizeof *n->root_of);
-    if (n->module == NULL || n->type == NULL || n->root_of == NULL) {
+    if (n->module == NULL || n->type == NULL || n->site == NULL || n->root_of == NULL) {
         sgc_namer_close(n);
         return NULL;
     }
     name_groups(n);
+    sgc_namer_name_sites(n);
     sgc_namer_name_roots(n);
     return n;
 }
@@ -309,6 +315,7 @@ void sgc_namer_close(struct sgc_namer *n)
     sgc_texts_release(&n->roots);
     free(n->module);
     free(n->type);
+    free(n->site);
     free(n->root_of);
     free(n);
 }

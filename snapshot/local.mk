@@ -27,8 +27,8 @@ libsgcgraph_la_SOURCES = $(snapshot_sources)
 libsgcgraph_la_LIBADD = $(SGC_ZSTD_LIBS)
 
 # Names for objects, by the symbols of the modules that were loaded.
-names_sources = snapshot/class_names.c snapshot/namer.h snapshot/group_names.c snapshot/names.h snapshot/root_names.c snapshot/symbols.h \
-	snapshot/texts.c snapshot/texts.h
+names_sources = snapshot/class_names.c snapshot/namer.h snapshot/group_names.c snapshot/names.h snapshot/root_names.c \
+	snapshot/site_names.c snapshot/symbols.h snapshot/texts.c snapshot/texts.h
 if SGC_ELFUTILS
 names_sources += snapshot/symbols_libdw.c
 else

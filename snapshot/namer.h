@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A namer (snapshot/names.h), for its parts: group_names.c names objects, root_names.c roots. */
+/* A namer (snapshot/names.h), for its parts: group_names.c names objects, site_names.c those of
+ * allocation sites, root_names.c roots. */
 #ifndef SGC_SNAPSHOT_NAMER_H
 #define SGC_SNAPSHOT_NAMER_H
 
@@ -18,11 +19,19 @@ struct sgc_namer_type {
     bool there, repeats;                /* one object, or several, have it */
 };
 
+struct sgc_namer_site {
+    uint32_t group;                     /* SGC_NAMER_NONE: it has no objects, or no frames */
+    uint32_t object;                    /* the first one; SGC_GRAPH_NONE: none */
+    const struct sgc_symbol *symbol;    /* the function whose name it has; NULL: none is known */
+    uint32_t module;
+};
+
 struct sgc_namer {
     const struct sgc_graph *g;
     struct sgc_namer_module *module;
     struct sgc_texts groups, roots;
     struct sgc_namer_type *type;
+    struct sgc_namer_site *site;
     uint32_t kind[SGC_GRAPH_KINDS];     /* groups */
     uint32_t *root_of;
     const struct sgc_symbol *last;      /* variable that was named, and its number */
@@ -42,6 +51,9 @@ struct sgc_namer_place {
 };
 struct sgc_namer_place sgc_namer_place_of(struct sgc_namer *n, uint64_t address);
 
+/* "program+0x4fd0" */
+void sgc_namer_show_place(const struct sgc_namer *n, uint32_t module, uint64_t offset, char text[SGC_NAMER_TEXT]);
+
 /* The thread-local variable at so many bytes from where the module's begin; NULL: none is known. */
 const struct sgc_symbol *sgc_namer_thread_local(struct sgc_namer *n, uint32_t module, uint64_t offset);
 
@@ -52,6 +64,10 @@ uint32_t sgc_namer_distinct(const struct sgc_namer *n, struct sgc_texts *texts, 
 
 /* Something in it has no name since the symbols of its own have been removed. */
 void sgc_namer_note_stripped(struct sgc_namer *n, uint32_t module);
+
+/* ---- site_names.c ---- */
+
+void sgc_namer_name_sites(struct sgc_namer *n);
 
 /* ---- root_names.c ---- */
 

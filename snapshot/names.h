@@ -8,17 +8,20 @@
  *   1. its class: the symbol at which its first word points is a table of virtual functions, a
  *      class of Objective-C, or, if its kind says that first words describe types, any symbol
  *   2. its kind's name, SGC_name_kind
- *   3. where its first word points, as "program+0x4fd0", if that of another object does, too: into
+ *   3. where it was allocated, if that is known: the innermost function that is not one of the
+ *      collector's or of a library's that allocates for others, and its size, as "make_node, 48
+ *      bytes"; "program+0x11a3, 48 bytes" without symbols
+ *   4. where its first word points, as "program+0x4fd0", if that of another object does, too: into
  *      data of a module of which it cannot be known what is there, since symbols are missing
  *
  * Other symbols prove nothing: a first field may point at a string.  A root word is called by the
  * variable that it is a part of, or by the module; one of a thread by its thread-local variable and
  * the thread, or by the thread.
  *
- * Objects of one name have one number, and so have root words.  Classes of one name, and variables,
- * have their places behind it: "node at libshapes.so+0x40".  Names may have any bytes, and none
- * is empty.  By one thread.  16 bytes a type, 4 a root word, and the symbols of the modules that
- * are pointed at.
+ * Objects of one name have one number, and so have root words.  Classes of one name, functions, and
+ * variables, have their places behind it: "node at libshapes.so+0x40".  Names may have any bytes,
+ * and none is empty.  By one thread.  16 bytes a type, 24 an allocation site, 4 a root word, and
+ * the symbols of the modules that are pointed at.
  */
 #ifndef SGC_SNAPSHOT_NAMES_H
 #define SGC_SNAPSHOT_NAMES_H
@@ -52,6 +55,11 @@ const char *sgc_namer_root_word(struct sgc_namer *namer, uint64_t root, char tex
 
 /* "variable+0x10", "program+0x4fd0", or, outside of modules, "0x..." */
 const char *sgc_namer_address(struct sgc_namer *namer, uint64_t address, char text[SGC_NAMER_TEXT]);
+
+/* The i-th call, from 0, on the stack that allocated an object, the innermost first, without those
+ * of the collector: "make_node, program+0x11a3", by the address of the call's last byte.  False:
+ * there are no more, or the program took no sample of it. */
+bool sgc_namer_call(struct sgc_namer *namer, uint32_t object, uint32_t i, char text[SGC_NAMER_TEXT]);
 
 /* Why there are no symbols, or too few, of a module that something points at: "no names from PATH:
  * ...", the i-th from 0; NULL: there are no more.  The second prints all to stderr, a line each. */

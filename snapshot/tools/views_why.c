@@ -10,7 +10,7 @@
 #include "snapshot/view/ways.h"
 
 enum { SHOWN = 20 };                    /* steps at each end of a long way */
-enum { ROOTS = 10 };                    /* that are named */
+enum { ROOTS = 10, CALLS = 8 };         /* that are named, at most */
 
 /* ---- the way ---- */
 
@@ -104,6 +104,15 @@ static bool print_others(const struct sgc_view *v, const uint64_t *wanted, uint6
     return done;
 }
 
+/* If that is known. */
+static void print_calls(struct sgc_namer *namer, uint32_t object)
+{
+    char text[SGC_NAMER_TEXT], shown[SGC_VIEWS_NAME];
+
+    for (uint32_t i = 0; i < CALLS && sgc_namer_call(namer, object, i, text); i++)
+        printf("%s  %s\n", i == 0 ? "it was allocated by\n" : "", sgc_views_quoted(text, shown));
+}
+
 /* The way to one of the objects that are wanted. */
 static bool print_answer(const struct sgc_view *v, struct sgc_namer *namer, const uint64_t *wanted, const char *asked)
 {
@@ -122,6 +131,7 @@ static bool print_answer(const struct sgc_view *v, struct sgc_namer *namer, cons
         print_way(v, namer, &way);
         printf("it retains %" PRIu64 " bytes in %" PRIu32 " objects\n", v->d.retained[last], v->d.count[last]);
         done = print_others(v, wanted, way.root);
+        print_calls(namer, last);
     }
     sgc_way_release(&way);
     return done;

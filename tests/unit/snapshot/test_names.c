@@ -168,6 +168,47 @@ static void test_kinds(void)
     close_names(&n);
 }
 
+/* ---- allocation sites ---- */
+
+__attribute__((noinline)) static void *make_named(size_t bytes)
+{
+    void *volatile object = GC_MALLOC(bytes);
+
+    return object;
+}
+
+static void test_sites(void)
+{
+    int kind = (int)GC_new_kind(GC_new_free_list(), GC_DS_LENGTH, 1, 1);
+    char text[SGC_NAMER_TEXT] = "";
+    struct names n;
+    uint32_t number;
+
+    SGC_set_profile_rate(1);
+    SGC_name_kind(kind, "task");
+    held_by_this[0] = make_named(39);
+    held_by_this[1] = make_named(100000);
+    held_by_this[2] = GC_generic_malloc(32, kind);
+    SGC_set_profile_rate(0);
+    open_names(&n);
+    number = sgc_graph_object_at(&n.g, (uintptr_t)held_by_this[0] - n.g.geometry.base);
+    tap_ok(number != SGC_GRAPH_NONE && sgc_namer_call(n.namer, number, 0, text), "the calls that allocated an object: %s",
+           text);
+    if (has_symbols(&n)) {
+        tap_ok(strncmp(text, "make_named, test_names+0x", 25) == 0, "each has a function and a place");
+        tap_ok(strcmp(name_of(&n, held_by_this[0]), "make_named, 48 bytes") == 0, "an object without a class is called by "
+               "its function: %s", name_of(&n, held_by_this[0]));
+        tap_ok(strcmp(name_of(&n, held_by_this[1]), "make_named, large") == 0, "and so is a large one: %s",
+               name_of(&n, held_by_this[1]));
+    } else {
+        tap_ok(strncmp(name_of(&n, held_by_this[0]), "test_names+0x", 13) == 0, "without symbols by a place: %s",
+               name_of(&n, held_by_this[0]));
+    }
+    tap_ok(strcmp(name_of(&n, held_by_this[2]), "task") == 0, "the name of a kind counts more");
+    tap_ok(!sgc_namer_call(n.namer, number, 1000, text), "no stack is endless");
+    close_names(&n);
+}
+
 static const char *stack_name;
 
 static void *in_thread(void *arg)
@@ -202,7 +243,7 @@ int main(void)
 {
     GC_INIT();
     folder_make();
-    tap_each(test_classes, test_variables, test_kinds, test_threads);
+    tap_each(test_classes, test_variables, test_kinds, test_threads, test_sites);
     folder_remove();
     return tap_done();
 }
