@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The section with allocation sites, which is there if the program took samples. */
+/* Allocation sites: the section is there if the program took samples. */
 #include "snapshot/reader.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void read_site(struct sgc_reader *r, uint64_t frames, uint64_t *last)
     }
 }
 
-/* What has died before the mark is no object of the graph. */
+/* An object that has died before the mark is none of the graph's. */
 static void note_site(struct sgc_reader *r, uint64_t offset, uint32_t site)
 {
     uint32_t object = sgc_reader_find(r, offset, true);
