@@ -25,19 +25,29 @@ static bool is_allocator_module(const char *path)
     return is;
 }
 
+/* A symbol of C++ from its first name on. */
+static const char *own_name(const char *symbol)
+{
+    if (!begins(symbol, "_Z"))
+        return symbol;
+    symbol += 2;
+    symbol += strspn(symbol, "NKL");
+    return symbol + strspn(symbol, "0123456789");
+}
+
 /* In a program that is linked statically, or has templates of C++: operators new, std::,
- * __gnu_cxx::, the allocators of gc_allocator.h. */
+ * __gnu_cxx::, and what gc_cpp.h and gc_allocator.h have. */
 static bool is_allocator_symbol(const char *symbol)
 {
-    static const char *const beginnings[] = {
-        "GC_", "SGC_", "_Znw", "_Zna", "_ZN2gcn", "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx",
-        "_ZN12gc_allocator", "_ZN19traceable_allocator",
-    };
+    static const char *const mangled[] = { "_Znw", "_Zna", "_ZN2gcn", "_ZSt", "_ZNSt", "_ZNKSt" };
+    static const char *const own[] = { "GC_", "SGC_", "sgc_", "gc_allocator", "traceable_allocator", "__gnu_cxx" };
     static const char *const names[] = { "malloc", "calloc", "realloc", "strdup", "aligned_alloc", "posix_memalign" };
     bool is = false;
 
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-        is |= begins(symbol, beginnings[i]);
+    for (size_t i = 0; i < sizeof mangled / sizeof *mangled; i++)
+        is |= begins(symbol, mangled[i]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        is |= begins(own_name(symbol), own[i]);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         is |= strcmp(symbol, names[i]) == 0;
     return is;
