@@ -84,8 +84,8 @@ static int print_info(const struct sgc_graph *g)
            1u << g->geometry.page_log);
     printf("objects %u\nbytes %" PRIu64 "\nedges %" PRIu64 "\nroots %" PRIu64 "\nkinds %u\n", g->objects, g->bytes, g->edges,
            g->roots, g->kinds);
-    printf("procedure_objects %" PRIu64 "\nprocedure_edges %" PRIu64 "\nmarked_by_hand %" PRIu64 "\n", g->procedure_objects,
-           g->procedure_edges, g->by_hand);
+    printf("sites %u\nprocedure_objects %" PRIu64 "\nprocedure_edges %" PRIu64 "\nmarked_by_hand %" PRIu64 "\n", g->sites,
+           g->procedure_objects, g->procedure_edges, g->by_hand);
     return 0;
 }
 

@@ -295,14 +295,21 @@ static uint32_t site_at(const struct sgc_graph *g, const void *object)
     return number != SGC_GRAPH_NONE ? sgc_graph_site_of(g, number) : SGC_GRAPH_NO_SITE;
 }
 
-/* Was the object allocated by that one of the two? */
+enum { FUNCTION = 1000 };               /* bytes that each has at most */
+
+/* Was the object allocated by that one of the two?  GC_malloc may stand on top, and the caller stands below. */
 static bool is_by(const struct sgc_graph *g, const void *object, make_function *function)
 {
     make_function *other = function == make_here ? make_there : make_here;
-    uint32_t site = site_at(g, object);
-    uint64_t call = site != SGC_GRAPH_NO_SITE && g->site[site].frames != 0 ? g->frame[g->site[site].first_frame] : 0;
+    uint32_t site = site_at(g, object), frames = site != SGC_GRAPH_NO_SITE ? g->site[site].frames : 0;
 
-    return call != 0 && call - (uintptr_t)function < call - (uintptr_t)other && call - (uintptr_t)function < 1000;
+    for (uint32_t i = 0; i < frames; i++) {
+        uint64_t call = g->frame[g->site[site].first_frame + i];
+
+        if (call - (uintptr_t)function < FUNCTION || call - (uintptr_t)other < FUNCTION)
+            return call - (uintptr_t)function < call - (uintptr_t)other;
+    }
+    return false;
 }
 
 static uint32_t all_with_sites(const struct sgc_graph *g)
