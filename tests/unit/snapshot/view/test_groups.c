@@ -167,6 +167,13 @@ static void test_compared(const struct sgc_graph *g)
     tap_ok(pieces_are(&older, &newer, 3, 0), "also with none, while the module is there");
     newer.modules = 0;
     tap_ok(pieces_are(&older, &newer, 0, 3), "when it is gone they are renamed");
+    older = newer = *g;
+    older.sites = newer.sites = 2;
+    older.site_of = first;
+    newer.site_of = second;
+    tap_ok(pieces_are(&older, &newer, 3, 0), "objects that were allocated elsewhere are new");
+    newer.site_of = first;
+    tap_ok(pieces_are(&older, &newer, 0, 3), "not those of one site");
 }
 
 /* ---- merged ---- */
