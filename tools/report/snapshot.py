@@ -10,7 +10,7 @@ from report.inputs import Bad, head_of, wrong_kind
 
 OPTION = "--snapshot"
 GREW = re.compile(r" *([+-]\d+) +(\d+) +(\d+) +(\d+)  (.*)")
-HELD = re.compile(r" {16}(\d+) bytes in (\d+) objects of the new ones: (.*)")
+HELD = re.compile(r" {16}(\d+) bytes in (\d+) objects of the new ones, as that at 0x[0-9a-f]+: (.*)")
 SUMS = re.compile(r"before: (\d+) bytes in (\d+) objects; now: (\d+) in (\d+); new: (\d+) in (\d+)")
 
 
