@@ -182,7 +182,7 @@ void *sgc_small_refill(struct sgc_cache *cache, uint32_t kind, uint32_t cls)
     do {
         void *object;
 
-        sgc_sampling_begin(cache);
+        sgc_sampling_begin(cache, bin);
         object = SGC_TRACES ? sgc_small_claim(cache, kind, cls) : sgc_small_carve(cache, kind, cls);
         if (object != NULL)
             return object;

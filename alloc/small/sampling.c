@@ -111,6 +111,23 @@ void sgc_sampling_give_run(struct sgc_cache *cache, const struct sgc_bin *bin, s
     sgc_sampling_allow_short(cache);
 }
 
+/* Neighbouring seeds lead to numbers that have nothing in common.  [Steele, Lea and Flood 2014] */
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+void sgc_sampling_after_fork(struct sgc_cache *cache, uint64_t process)
+{
+    sgc_sampling.seed += mixed(process);
+    cache->sampling.random = mixed(cache->sampling.random + sgc_sampling.seed);
+    if (cache->sampling.rate != 0)
+        draw(cache);
+    sgc_sampling_allow_short(cache);
+}
+
 /* A thread that was stopped in the slow way begins its next claim anew. */
 void sgc_sampling_apply(struct sgc_cache *cache)
 {
@@ -121,7 +138,8 @@ void sgc_sampling_apply(struct sgc_cache *cache)
     s->rate = sgc_sampling.rate;
     s->taking = false;
     s->sampled = NULL;
-    s->random = (sgc_sampling.seed + cache->id) * UINT64_C(0x9e3779b97f4a7c15);
+    sgc_sampling.seed += UINT64_C(0x9e3779b97f4a7c15);
+    s->random = mixed(sgc_sampling.seed);
     if (s->rate != 0)
         draw(cache);
     cache->keeps_freed = s->rate == 0 && cache->claim_bytes != 0 && !sgc_heap.config.poison;

@@ -54,7 +54,7 @@ void sgc_sampling_allow_short(struct sgc_cache *cache);
 /* Written before the first thread is registered, or world stopped. */
 struct sgc_sampling_settings {
     size_t rate;                        /* a sample in so many bytes, 0: none */
-    uint64_t seed;
+    uint64_t seed;                      /* another one for each cache that is opened */
     /* Called before an object of a large span, or of a page that is watched as one with something
      * registered (sgc_page_watch), is freed explicitly; NULL: nobody wants to know.  Outside
      * sections. */
@@ -67,13 +67,22 @@ SGC_INNER struct sgc_sampling_settings sgc_sampling;
  * thread that opens it. */
 void sgc_sampling_apply(struct sgc_cache *cache);
 
+/* In the child of a fork, which would have the samples that its parent and its siblings have: the
+ * distance is drawn anew. */
+void sgc_sampling_after_fork(struct sgc_cache *cache, uint64_t process);
+
 /* ---- the slow way of allocating ---- */
 
-/* The next claim may hand out a sample, unless one is ready to be handed out already.  Before each
- * claim: a handler of the program that allocates in between ends what the thread has begun. */
-static inline void sgc_sampling_begin(struct sgc_cache *cache)
+/* The bin's next claim may hand out a sample, unless it has one ready already.  Before each claim: a
+ * collection may have taken that one away, and a handler of the program that allocates in between
+ * ends what the thread has begun. */
+static inline void sgc_sampling_begin(struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    cache->sampling.taking = cache->sampling.sampled == NULL;
+    bool ready = cache->sampling.sampled != NULL && cache->sampling.sampled == bin->cur && bin->cur < bin->limit;
+
+    cache->sampling.taking = !ready;
+    if (!ready)
+        cache->sampling.sampled = NULL;
 }
 
 /* The object that was, since this was last called; NULL: none. */

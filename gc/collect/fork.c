@@ -5,9 +5,11 @@
 #include "gc/collect/start.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "alloc/new_objects.h"
 #include "alloc/small/orphan.h"
+#include "alloc/small/sampling.h"
 #include "alloc/pages/marks.h"
 #include "alloc/pages/pool.h"
 #include "alloc/large/span.h"
@@ -154,6 +156,8 @@ static void forget_others(void)
     sgc_lock_reset(&sgc_orphans.lock);
     sgc_lock_reset(&sgc_nodes_lock);
     sgc_lock_reset(&sgc_sites_lock);
+    if (sgc_self != NULL)
+        sgc_sampling_after_fork(sgc_self, (uint64_t)getpid());
     sgc_concurrent_after_fork();
     sgc_clear_again();
     sgc_team_after_fork(&sgc_cycle.team);

@@ -21,6 +21,7 @@ static const struct { int number; const char *text; } known_errors[] = {
     { EACCES, "permission denied" },         { ENOENT, "no such directory" },
     { ENOTDIR, "not a directory" },          { EISDIR, "it is a directory" },
     { EROFS, "read-only file system" },      { ENOSPC, "no space left" },
+    { ENOMEM, "no memory" },
     { EMFILE, "too many open files" },       { ENXIO, "nobody reads the pipe, or no such device" },
     { EPIPE, "nobody reads the pipe" },      { EFBIG, "file size limit reached" },
     { ENAMETOOLONG, "the name is too long" }, { EDQUOT, "disk quota reached" },

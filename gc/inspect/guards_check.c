@@ -5,6 +5,7 @@
  * reported when it runs again.
  */
 #include <dlfcn.h>
+#include <link.h>
 
 #include "gc/api/guards.h"
 #include "gc/api/api.h"
@@ -12,6 +13,7 @@
 #include "alloc/whole_heap.h"
 #include "gc/config/public_vars.h"
 #include "gc/collect/collect.h"
+#include "gc/collect/start.h"
 #include "gc/collect/start_state.h"
 #include "gc/inspect/inspect.h"
 #include "gc/events/stats.h"
@@ -38,6 +40,7 @@ struct finding {
 
 struct debug {
     size_t found, leaks;
+    uint32_t site;                          /* that was printed last */
     struct finding finding[FINDINGS];
 };
 
@@ -96,22 +99,23 @@ static void describe(const struct finding *f, char text[SGC_DEBUG_TEXT])
     if (f->state == SGC_DEBUG_NONE)
         sgc_format(text, SGC_DEBUG_TEXT, "%zu bytes at %p%s, allocated %s",
                    f->bytes, (void *)f->start, sgc_kind_has_pointers(f->kind) ? "" : ", pointer-free",
-                   f->site != SGC_TABLE_NONE ? "here:" :
+                   f->site != SGC_TABLE_NONE ? f->site == debug.site ? "where the last one was" : "here:" :
                    "without a position (use GC_MALLOC with GC_DEBUG, or SGC_PROFILE with rate=1)");
     else
         sgc_debug_describe(&f->header, (void *)f->start, text);
 }
 
-/* With the function's name where the loader knows it. */
+/* The address as the file has it, for addr2line, and the function's name where the loader knows it. */
 static void print_place(uintptr_t place)
 {
     Dl_info info;
+    struct link_map *map;
 
-    if (dladdr((void *)place, &info) == 0 || info.dli_fname == NULL)
+    if (dladdr1((void *)place, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || info.dli_fname == NULL)
         sgc_print("  %p", (void *)place);
     else
-        sgc_print("  %s+%p%s%s", info.dli_fname, (void *)(place - (uintptr_t)info.dli_fbase),
-                  info.dli_sname != NULL ? " " : "", info.dli_sname != NULL ? info.dli_sname : "");
+        sgc_print("  %s(%p)%s%s", info.dli_fname, (void *)(place - map->l_addr), info.dli_sname != NULL ? " " : "",
+                  info.dli_sname != NULL ? info.dli_sname : "");
 }
 
 static void print_site(uint32_t site)
@@ -133,8 +137,11 @@ static void tell(const struct finding *f)
         sgc_debug_report("a collection", f->state, text);
     if (f->leak)
         sgc_warn("leaked: %s", text);
-    if (f->leak && f->state == SGC_DEBUG_NONE && f->site != SGC_TABLE_NONE)
+    if (!f->leak || f->state != SGC_DEBUG_NONE)
+        return;
+    if (f->site != SGC_TABLE_NONE && f->site != debug.site)
         print_site(f->site);
+    debug.site = f->site;
 }
 
 static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
@@ -143,6 +150,7 @@ static void on_cycle_end(void *context, const struct sgc_cycle_record *record)
 
     sgc_assert(!sgc_stopped_by_self());
     (void)context, (void)record;
+    debug.site = SGC_TABLE_NONE;
     for (size_t i = 0; i < reported; i++)
         tell(&debug.finding[i]);
     if (reported < debug.found)
@@ -181,12 +189,15 @@ static void end_timeline(void)
     sgc_gc_lock_release();
 }
 
+/* The thread that ends the program may be none that allocates. */
 static void end_profile(void)
 {
-    struct sgc_mutator *self = sgc_mutator_self();
+    struct sgc_mutator *self = sgc_options.profile[0] != '\0' ? sgc_mutator_self() : NULL;
     bool closed;
 
-    if (sgc_options.profile[0] == '\0' || self == NULL || sgc_gc_lock_recover(self, sgc_stack_pointer()))
+    if (sgc_options.profile[0] != '\0' && self == NULL)
+        self = sgc_mutator_admit();
+    if (self == NULL || sgc_gc_lock_recover(self, sgc_stack_pointer()))
         return;
     closed = sgc_gc_lock_enter(self);
     sgc_profile_at_exit(self);

@@ -180,7 +180,7 @@ static void give_up(int error)
     char quoted[200];
 
     sgc_warn("SGC_PROFILE=%s: an allocation profile cannot be written (%s, errno %d), and no more of them are. Name a file in "
-             "a folder that can be written to, where there is room, and start the program again",
+             "a folder that can be written to, where there is room, or raise the limit on memory, and start the program again",
              sgc_quote(sgc_options.profile, strlen(sgc_options.profile), quoted, sizeof quoted), sgc_error_text(error), error);
     profile.file.pattern[0] = '\0';
     profile.every = 0;
@@ -309,7 +309,7 @@ void sgc_profile_start(void)
     else if (!sgc_profile_set_rate(profile.rate))
         refuse("the system refuses memory for samples, or there are too many listeners. Raise the limit (ulimit -v)");
     else if (!listen_to_signal())
-        refuse("its signal stops threads (SGC_SUSPEND_SIGNAL), or the program handles it. Choose another, such as USR2");
+        refuse("its signal stops threads (SGC_SUSPEND_SIGNAL), or the program handles it. Choose another one");
     if (sgc_sampling.rate != 0 && sgc_sampling.rate < PAUSES_GROW)
         sgc_warn("SGC_PROFILE: a sample in %zu bytes makes allocation slow and stops long; choose a rate of at least %d for "
                  "figures of a program's speed", sgc_sampling.rate, PAUSES_GROW);

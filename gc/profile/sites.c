@@ -233,10 +233,15 @@ void sgc_sites_freed(struct sgc_section *self, uintptr_t object)
     sgc_unlock(&sgc_sites_lock, self);
 }
 
-/* An object that was resized in place counts with the bytes that it has now. */
+/* An object that was resized in place counts with the bytes that it has now; what it has grown by was
+ * allocated, too. */
 static void correct(struct live *l, size_t bytes)
 {
-    site_at(l->site)->live.bytes += l->weight * ((double)bytes - (double)l->bytes);
+    double more = l->weight * ((double)bytes - (double)l->bytes);
+
+    site_at(l->site)->live.bytes += more;
+    if (more > 0)
+        site_at(l->site)->allocated.bytes += more;
     l->bytes = bytes;
 }
 

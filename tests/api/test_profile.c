@@ -325,6 +325,98 @@ static void check_in_use(void)
     tap_ok(in_use > 0 && in_use < all / 10, "a collection takes the dead out of what is in use: %.0f of %.0f are", in_use, all);
 }
 
+/* ---- threads that come and go ---- */
+
+enum { SHORT_THREADS = 600, SHORT_BYTES = 64 << 10, SHORT_SIZE = 240, STORM = 6, STORM_ROUNDS = 20000 };
+
+/* A thread allocates four times as much as there is to a sample. */
+static void *allocate_little(TEST_UNUSED void *arg)
+{
+    for (int i = 0; i < SHORT_BYTES / SHORT_SIZE; i++)
+        site_4();
+    return NULL;
+}
+
+static double objects_of(int number)
+{
+    struct counts c = estimated(false);
+
+    return c.objects[number];
+}
+
+/* Each of them has samples of its own: if they had the same, the sum would be off by as much as one of them. */
+static void check_short_threads(void)
+{
+    double made = (double)SHORT_THREADS * (SHORT_BYTES / SHORT_SIZE), before, off, p = sgc_countdown_share(208.0 / RATE);
+
+    SGC_set_profile_rate(RATE);
+    before = objects_of(UNCOLLECTABLE);
+    for (int i = 0; i < SHORT_THREADS; i++)
+        api_in_thread(allocate_little, NULL);
+    off = objects_of(UNCOLLECTABLE) - before - made;
+    tap_ok(off * off < 25 * made * (1 - p) / p, "of %d short threads %.0f objects are estimated to be %.0f", SHORT_THREADS, made,
+           made + off);
+}
+
+/* All sizes, in pages that threads share. */
+static void *allocate_sizes(void *arg)
+{
+    struct worker *w = arg;
+
+    for (int i = 0; i < STORM_ROUNDS; i++)
+        if (GC_malloc(16 + 8 * random_below(&w->seed, 20)) == NULL)
+            return NULL;
+    return arg;
+}
+
+static void check_storm(void)
+{
+    static struct worker worker[STORM];
+    pthread_t thread[STORM];
+    int ended = 0;
+    void *result;
+
+    SGC_set_profile_rate(1);
+    for (int i = 0; i < STORM; i++) {
+        worker[i].seed = (uint64_t)i + 1;
+        if (GC_pthread_create(&thread[i], NULL, allocate_sizes, &worker[i]) != 0)
+            tap_bail("no thread");
+    }
+    for (int i = 0; i < STORM; i++) {
+        GC_pthread_join(thread[i], &result);
+        ended += result != NULL;
+    }
+    tap_ok(ended == STORM, "threads that share pages go on when each object is a sample");
+}
+
+/* Draws the same as its siblings only by chance. */
+static int draw(void)
+{
+    int samples = 0;
+
+    for (int i = 0; i < 200; i++) {
+        double before = objects_of(4);
+
+        site_4();
+        samples = samples * 3 + (objects_of(4) != before);
+    }
+    return samples & 63;
+}
+
+static void check_children(void)
+{
+    int seen = -1, others = 0;
+
+    SGC_set_profile_rate(1000);
+    for (int i = 0; i < 8; i++) {
+        int found = run_in_child(draw);
+
+        others += seen >= 0 && found != seen;
+        seen = found;
+    }
+    tap_ok(others >= 4, "children of a fork have samples of their own");
+}
+
 static void *write_within(void *result)
 {
     *(int *)result = SGC_write_profile(folder_path("within")) == EDEADLK && SGC_set_profile_rate(1) == EDEADLK;
@@ -359,5 +451,6 @@ int main(int argc, char **argv)
     if (getenv("TEST_SEEDS") != NULL)
         seeds = strtoul(getenv("TEST_SEEDS"), NULL, 10);
     GC_INIT();
-    tap_all(check_errors, check_in_use, check_within, check_one_thread, check_threads);
+    tap_all(check_errors, check_in_use, check_within, check_short_threads, check_storm, check_children, check_one_thread,
+            check_threads);
 }
