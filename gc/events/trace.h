@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline: SGC_TRACE=PATTERN, a file of events that Perfetto, chrome://tracing and speedscope
- * show (doc/tracing.md).
+ * The timeline: SGC_TRACE=PATTERN, a file of events that Perfetto and chrome://tracing show
+ * (doc/tracing.md).
  *
  * The array form of the trace event format, an event a line.  The closing bracket comes when the
  * program ends; the format lets it be missing, so the file of a program that was killed opens, too.

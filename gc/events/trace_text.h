@@ -27,6 +27,24 @@ static inline void sgc_trace_add_time(struct sgc_line *line, const char *key, ui
     sgc_line_fixed(line, ns, 1000, 3);
 }
 
+/*
+ * The duration, with more digits where it needs them.  Viewers add doubles, and leave out a span
+ * that ends an ulp after its neighbour begins: the doubles of begin and duration have to add up to
+ * that of the end.
+ */
+static inline void sgc_trace_add_duration(struct sgc_line *line, uint64_t from_ns, uint64_t to_ns)
+{
+    double from = (double)from_ns / 1000, to = (double)to_ns / 1000, duration = (double)(to_ns - from_ns) / 1000;
+    bool is_in_reach = to_ns < UINT64_C(1) << 52 && to_ns - from_ns < UINT64_C(1) << 40;
+
+    if (from + duration == to || !is_in_reach) {
+        sgc_trace_add_time(line, "dur", to_ns - from_ns);
+    } else {
+        sgc_line_add(line, ",\"dur\":");
+        sgc_line_fixed(line, (uint64_t)((to - from) * 1e9 + 0.5), 1000000000, 9);
+    }
+}
+
 static inline void sgc_trace_event(struct sgc_line *line, struct sgc_trace_track track, const char *name, char type)
 {
     sgc_line_start(line);
@@ -39,7 +57,7 @@ static inline void sgc_trace_add_span(struct sgc_line *line, struct sgc_trace_tr
     sgc_assert(from_ns <= to_ns);
     sgc_trace_event(line, track, name, 'X');
     sgc_trace_add_time(line, "ts", from_ns);
-    sgc_trace_add_time(line, "dur", to_ns - from_ns);
+    sgc_trace_add_duration(line, from_ns, to_ns);
     sgc_line_add(line, ",\"args\":{");
 }
 

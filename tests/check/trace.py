@@ -48,12 +48,17 @@ def ns(microseconds):
 
 
 class Span:
+    """begin, end and ns: to the nanosecond; left and right: the doubles that viewers have, who add ts and dur."""
+
     def __init__(self, event):
         self.name, self.args = event["name"], event["args"]
-        self.begin = ns(event["ts"])
-        self.ns = ns(event["dur"])
-        self.end = self.begin + self.ns
+        self.left = float(event["ts"])
+        self.right = self.left + float(event["dur"])
+        self.begin, self.end = ns(event["ts"]), round(Decimal(self.right) * 1000)
+        self.ns = self.end - self.begin
         self.inner = []
+        if abs(Decimal(event["dur"]) * 1000 - self.ns) >= 1:
+            say(f"{self.name}: {event['dur']} is not what there is between {self.begin} and {self.end}")
 
 
 def check_members(event):
@@ -65,13 +70,13 @@ def check_members(event):
 
 
 def nest(track, events):
-    """The outermost spans of a track; says which cross each other."""
-    spans = sorted((Span(e) for e in events), key=lambda s: (s.begin, -s.ns))
+    """The outermost spans of a track; says which cross each other, by a nanosecond or by the last bit of a double."""
+    spans = sorted((Span(e) for e in events), key=lambda s: (s.left, -s.right))
     outer, stack = [], []
     for span in spans:
-        while stack and stack[-1].end <= span.begin and not (span.ns == 0 and stack[-1].end == span.begin):
+        while stack and stack[-1].right <= span.left and not (span.ns == 0 and stack[-1].right == span.left):
             stack.pop()
-        if stack and span.end > stack[-1].end:
+        if stack and span.right > stack[-1].right:
             say(f"track {track}: {span.name} {span.begin}..{span.end} crosses {stack[-1].name} {stack[-1].begin}..{stack[-1].end}")
         (stack[-1].inner if stack else outer).append(span)
         stack.append(span)
@@ -175,4 +180,5 @@ def main():
     print("checked", ", ".join(f"{count} {name}" for name, count in sorted(named.items())))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -33,7 +33,7 @@ def ns_of(value):
     """Nanoseconds, of microseconds; None if they are none."""
     if not isinstance(value, (int, Decimal)) or isinstance(value, bool) or not 0 <= value < MICROSECONDS_MAX:
         return None
-    return int(value * 1000)
+    return round(value * 1000)
 
 
 def take_name(trace, event, args):

@@ -61,18 +61,48 @@ static void check_events(void)
 {
     tap_ok(start(folder_path("a.json"))[0] == '\0' && sgc_trace_wanted(), "a timeline begins silently");
     tap_ok(count("a.json", "[\n") == 1 && count("a.json", "\"collections\"") == 1, "and is there before the first cycle");
-    sgc_trace_span(SGC_TRACE_FINALIZED, 1000001, 1002003, 7);
+    sgc_trace_span(SGC_TRACE_FINALIZED, 1000001, 1002004, 7);
     make_cycle(1);
     tap_ok(count("a.json", "\"ph\":\"X\"") == 4 + SGC_PHASES && count("a.json", "\"limit\"") == 1,
            "a cycle, its pause on two tracks, its parts, and what a thread has done");
     tap_ok(count("a.json", "\"finalizers\",\"ph\":\"X\"") == 1 &&
-               count("a.json", "\"ts\":1000.001,\"dur\":2.002,\"args\":{\"count\":7}}") == 1,
+               count("a.json", "\"ts\":1000.001,\"dur\":2.003,\"args\":{\"count\":7}}") == 1,
            "times are microseconds, to the nanosecond");
     tap_ok(count("a.json", "},\n") == capture_count(contents("a.json"), "\n") - 1, "an event a line, and a comma behind each");
     sgc_trace_stop();
     tap_ok(is_whole("a.json") && !sgc_trace_wanted(), "the bracket comes at the end");
     make_cycle(2);
     tap_ok(is_whole("a.json"), "and nothing after it");
+}
+
+/* Viewers add doubles: 100 spans, each from the end of the one before it on, neither overlap nor have gaps for them. */
+static void check_doubles(void)
+{
+    uint64_t ns = UINT64_C(86982932690073);
+    double end = (double)ns / 1000;
+    int wrong = 0, spans = 0;
+
+    start(folder_path("doubles.json"));
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t next = ns + 1 + i * i * 97777;
+
+        sgc_trace_span(SGC_TRACE_FINALIZED, ns, next, i);
+        ns = next;
+    }
+    make_cycle(1);
+    for (const char *at = contents("doubles.json"); (at = strstr(at, "\"finalizers\"")) != NULL; at++) {
+        double from = strtod(strstr(at, "\"ts\":") + 5, NULL), duration = strtod(strstr(at, "\"dur\":") + 6, NULL);
+
+        wrong += from != end;
+        end = from + duration;
+        spans++;
+    }
+    tap_ok(spans == 100 && wrong == 0 && end == (double)ns / 1000, "spans follow each other as doubles, too (%d of %d do not)", wrong,
+           spans);
+    start(folder_path("doubles.json"));
+    sgc_trace_span(SGC_TRACE_FINALIZED, 1, UINT64_C(1) << 60, 0);
+    make_cycle(2);
+    tap_ok(count("doubles.json", "\"dur\":1152921504606846.975,") == 1, "a span may last for years");
 }
 
 static void check_given_up(void)
@@ -284,11 +314,11 @@ static void check_no_place(void)
 
 int main(void)
 {
-    tap_plan(29);
+    tap_plan(31);
     folder_make();
     setenv("TRACED", folder_path("full.json"), 1);
-    tap_each(check_events, check_given_up, check_hostile_name, check_full_buffer, check_forks, check_one_writer, check_refused,
-             check_ends, check_taken_descriptor, check_no_place);
+    tap_each(check_events, check_doubles, check_given_up, check_hostile_name, check_full_buffer, check_forks, check_one_writer,
+             check_refused, check_ends, check_taken_descriptor, check_no_place);
     child_ok(cycle_in_child, "without a timeline cycles go on");
     sgc_trace_stop();
     folder_remove();
