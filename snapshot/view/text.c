@@ -80,7 +80,7 @@ char *sgc_text_line(const char *text, char without)
         c = character_at(text);
         if (!c.valid)
             to = stpcpy(to, replacement);
-        else if (c.code < 0x20 || c.code == 0x7f || c.code == (unsigned char)without)
+        else if (c.code < 0x20 || c.code == 0x7f || c.code == 0x2028 || c.code == 0x2029 || c.code == (unsigned char)without)
             *to++ = ' ';
         else
             to = mempcpy(to, text, c.bytes);

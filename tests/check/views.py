@@ -29,7 +29,7 @@ class Heap:
         self.node = [nodes[i:i + 7] for i in range(0, len(nodes), 7)]
         assert sum(node[4] for node in self.node) * 3 == len(edges), "edges are not those of the nodes"
         assert len({node[2] for node in self.node}) == len(self.node), "two nodes have one number"
-        self.out, at = [], 0
+        self.out, self.edges, at = [], edges, 0
         for node in self.node:
             self.out.append([self.target(edges, e) for e in range(at, at + 3 * node[4], 3) if not self.is_weak(edges[e])])
             at += 3 * node[4]
@@ -42,6 +42,15 @@ class Heap:
         assert to % 7 == 0 and to // 7 < len(self.node)
         assert self.edge_types[kind] == "element" or name < len(self.strings)
         return to // 7
+
+    def all_edges(self):
+        """(id, type, name or index, id), weak ones, too."""
+        at = 0
+        for node in self.node:
+            for e in range(at, at + 3 * node[4], 3):
+                kind, name = self.edge_types[self.edges[e]], self.edges[e + 1]
+                yield node[2], kind, name if kind in ("element", "hidden") else self.strings[name], self.node[self.edges[e + 2] // 7][2]
+            at += 3 * node[4]
 
     def name(self, i):
         return self.strings[self.node[i][1]]
@@ -255,7 +264,7 @@ def check_names(folder):
     # A byte that is not UTF-8 becomes U+FFFD, one for each.
     valid = [name.decode("utf-8", "surrogateescape") for name in names]
     valid = ["".join("\ufffd" if "\udc80" <= c <= "\udcff" else c for c in name) for name in valid]
-    in_lines = ["".join(" " if c < " " or c == "\x7f" else c for c in name) for name in valid]
+    in_lines = ["".join(" " if c < " " or c in "\x7f\u2028\u2029" else c for c in name) for name in valid]
     for path in ("x.heapsnapshot", "x.json"):
         with open(f"{folder}/{path}", "rb") as f:
             data = f.read()
