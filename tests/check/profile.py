@@ -101,4 +101,5 @@ def main():
         print(size, kind, *row)
 
 
-main()
+if __name__ == "__main__":
+    main()

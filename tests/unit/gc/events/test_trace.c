@@ -97,8 +97,8 @@ static void check_doubles(void)
         end = from + duration;
         spans++;
     }
-    tap_ok(spans == 100 && wrong == 0 && end == (double)ns / 1000, "spans follow each other as doubles, too (%d of %d do not)", wrong,
-           spans);
+    tap_ok(spans == 100 && wrong == 0 && end == (double)ns / 1000, "spans follow each other as doubles (%d of %d do not)",
+           wrong, spans);
     start(folder_path("doubles.json"));
     sgc_trace_span(SGC_TRACE_FINALIZED, 1, UINT64_C(1) << 60, 0);
     make_cycle(2);
