@@ -30,6 +30,7 @@ documents = \
 	doc/design/page-policy.md \
 	doc/design/numa.md \
 	doc/design/parallel-marking.md \
+	doc/design/profile.md \
 	doc/design/remote-free.md \
 	doc/design/regions.md \
 	doc/design/roots.md \
@@ -46,6 +47,7 @@ documents = \
 	doc/design/world.md \
 	doc/design/written-pages.md \
 	doc/journal/README.md \
+	doc/journal/allocation-profile.md \
 	doc/journal/assertions.md \
 	doc/journal/check-long.md \
 	doc/journal/concurrent.md \

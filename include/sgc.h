@@ -219,9 +219,9 @@ GC_API int SGC_set_profile_rate(size_t bytes);
  * them are in use: neither freed nor found dead by a collection.  The numbers are estimated from the samples; with a rate of 1
  * they are exact.  The file is a profile.proto, which pprof, speedscope and others read; it appears when it is complete.
  *
- * Returns 0; or an errno, and there is no file then: EINVAL (path is NULL or empty), ENODATA (no samples were ever taken: set a
- * rate first), EDEADLK (as above), ENOMEM, or what the system said of the file: ENOENT, EACCES, ENOSPC ...  Any thread, not in a
- * signal handler.
+ * Returns 0; or an errno, and there is no file then: EINVAL (path is NULL or empty), ENODATA (no samples were ever taken: set
+ * a rate first), EDEADLK (as above), ENOMEM, or what the system said of the file: ENOENT, EACCES, ENOSPC ...  Any thread, not
+ * in a signal handler.
  */
 GC_API int SGC_write_profile(const char *path);
 

@@ -73,8 +73,8 @@ void sgc_sampling_after_fork(struct sgc_cache *cache, uint64_t process);
 
 /* ---- the slow way of allocating ---- */
 
-/* The bin's next claim may hand out a sample, unless it has one ready already.  Before each claim: a
- * collection may have taken that one away, and a handler of the program that allocates in between
+/* The bin's next claim may hand out a sample, unless it has one ready already.  Before each claim:
+ * a collection may have taken that one away, and a handler of the program that allocates in between
  * ends what the thread has begun. */
 static inline void sgc_sampling_begin(struct sgc_cache *cache, const struct sgc_bin *bin)
 {

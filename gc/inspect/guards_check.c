@@ -105,7 +105,7 @@ static void describe(const struct finding *f, char text[SGC_DEBUG_TEXT])
         sgc_debug_describe(&f->header, (void *)f->start, text);
 }
 
-/* The address as the file has it, for addr2line, and the function's name where the loader knows it. */
+/* The address as its file has it, and the function's name where the loader knows it. */
 static void print_place(uintptr_t place)
 {
     Dl_info info;

@@ -233,8 +233,8 @@ void sgc_sites_freed(struct sgc_section *self, uintptr_t object)
     sgc_unlock(&sgc_sites_lock, self);
 }
 
-/* An object that was resized in place counts with the bytes that it has now; what it has grown by was
- * allocated, too. */
+/* An object that was resized in place counts with the bytes that it has now; what it has grown by
+ * was allocated, too. */
 static void correct(struct live *l, size_t bytes)
 {
     double more = l->weight * ((double)bytes - (double)l->bytes);

@@ -347,15 +347,15 @@ static double objects_of(int number)
 /* Each of them has samples of its own: if they had the same, the sum would be off by as much as one of them. */
 static void check_short_threads(void)
 {
-    double made = (double)SHORT_THREADS * (SHORT_BYTES / SHORT_SIZE), before, off, p = sgc_countdown_share(208.0 / RATE);
+    double made = (double)SHORT_THREADS * (SHORT_BYTES / SHORT_SIZE), p = sgc_countdown_share(208.0 / RATE), before, off;
 
     SGC_set_profile_rate(RATE);
     before = objects_of(UNCOLLECTABLE);
     for (int i = 0; i < SHORT_THREADS; i++)
         api_in_thread(allocate_little, NULL);
     off = objects_of(UNCOLLECTABLE) - before - made;
-    tap_ok(off * off < 25 * made * (1 - p) / p, "of %d short threads %.0f objects are estimated to be %.0f", SHORT_THREADS, made,
-           made + off);
+    tap_ok(off * off < 25 * made * (1 - p) / p, "of %d short threads %.0f objects are estimated to be %.0f", SHORT_THREADS,
+           made, made + off);
 }
 
 /* All sizes, in pages that threads share. */
