@@ -83,6 +83,7 @@ documents = \
 	doc/sgc_gdb_commands.py \
 	doc/sgc_gdb_heap.py \
 	doc/sgc_gdb_why.py \
+	doc/pictures/sgc-report.png \
 	doc/profiling.md \
 	doc/snapshot-format.md \
 	doc/studies/endo.md \
