@@ -78,8 +78,11 @@ void sgc_sampling_after_fork(struct sgc_cache *cache, uint64_t process);
  * ends what the thread has begun. */
 static inline void sgc_sampling_begin(struct sgc_cache *cache, const struct sgc_bin *bin)
 {
-    bool ready = cache->sampling.sampled != NULL && cache->sampling.sampled == bin->cur && bin->cur < bin->limit;
+    bool ready;
 
+    if (__builtin_expect(cache->sampling.rate == 0, 1))
+        return;
+    ready = cache->sampling.sampled != NULL && cache->sampling.sampled == bin->cur && bin->cur < bin->limit;
     cache->sampling.taking = !ready;
     if (!ready)
         cache->sampling.sampled = NULL;
