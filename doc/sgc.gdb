@@ -6,6 +6,10 @@
 # The signal that stops threads passes without a word.  With SGC_SUSPEND_SIGNAL set, say the same of that one.
 handle SIGURG nostop noprint pass
 
+# Two libraries of SGC in a process load this file twice, and gdb would ask whether to define a command again.
+if $_isvoid($sgc_commands_are_there)
+set $sgc_commands_are_there = 1
+
 define sgc-threads
   set $sgc_m = sgc_registry.first
   while $sgc_m
@@ -104,4 +108,6 @@ define sgc-heap
 end
 document sgc-heap
 The heap, the world and the GC lock in three lines, and one for a concurrent cycle, if there is one.
+end
+
 end

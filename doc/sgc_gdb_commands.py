@@ -11,6 +11,7 @@ SECONDS = 30                    # that a command takes, unless it is given more
 LEVELS = 8                      # objects from the root to the one that is asked about
 SYMBOLS = 1000                  # distinct first words that are looked up
 LINES = 30                      # of a table
+GUARDED, HEADER = 0xdba4e70d, 4 # gc/api/guards.h: what marks a header, and its words
 
 
 # ---- sgc types ----
@@ -27,14 +28,22 @@ def count_types(heap):
             entry[1] += count * size
             if not heap.scanned[kind]:
                 continue
-            words = read(heap.base + page * PAGE, PAGE if state == SMALL else WORD).cast("Q")[::size // WORD]
-            for slot, word in enumerate(words):
+            start = heap.base + page * PAGE
+            words = read(start, PAGE if state == SMALL else (HEADER + 1) * WORD).cast("Q")
+            for slot, word in enumerate(words[::size // WORD]):
+                if word >> 56 == GUARDED >> 24 and is_header(word, start + slot * size) and (slot + 1) * size <= PAGE:
+                    word = words[slot * size // WORD + HEADER]
                 if word != 0 and not heap.base <= word < heap.end and live >> slot * (size // GRANULE) & 1:
                     firsts[word][0] += 1
                     firsts[word][1] += size
     except Bound as bound:
         return sizes, firsts, bound
     return sizes, firsts, None
+
+
+def is_header(word, address):
+    """Of an object with guards (GC_DEBUG), behind which the program's own part begins."""
+    return word >> 32 == GUARDED ^ (address >> 4 & 0xffffff)
 
 
 def classes_of(firsts):
@@ -70,6 +79,21 @@ def types(seconds):
 
 # ---- the commands ----
 
+def number(text, kind, lowest, expected):
+    """A number of the command's, which may not be below the lowest."""
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not value >= lowest:
+        raise gdb.GdbError("%s: expected %s" % (text, expected))
+    return value
+
+
+def seconds_of(text):
+    return number(text, float, 0, "a number of seconds")
+
+
 class Prefix(gdb.Command):
     """Commands that know the heap of SGC: sgc types, sgc why.  See also sgc-heap, sgc-object, sgc-threads."""
 
@@ -84,7 +108,7 @@ class TypesCommand(gdb.Command):
         super().__init__("sgc types", gdb.COMMAND_DATA)
 
     def invoke(self, text, from_tty):
-        types(float(text) if text else SECONDS)
+        types(seconds_of(text) if text else SECONDS)
 
 
 class WhyCommand(gdb.Command):
@@ -98,7 +122,8 @@ class WhyCommand(gdb.Command):
         if not 1 <= len(args) <= 3:
             raise gdb.GdbError("sgc why ADDRESS [LEVELS [SECONDS]]; put an expression with blanks into quotes")
         address = int(gdb.parse_and_eval(args[0]).cast(gdb.lookup_type("unsigned long")))
-        why(address, int(args[1]) if len(args) > 1 else LEVELS, float(args[2]) if len(args) > 2 else SECONDS)
+        why(address, number(args[1], int, 1, "how many objects the way may have, 1 or more") if len(args) > 1 else LEVELS,
+            seconds_of(args[2]) if len(args) > 2 else SECONDS)
 
 
 for command in (Prefix, TypesCommand, WhyCommand):

@@ -209,8 +209,9 @@ def why(address, levels, seconds):
         print("%s: no root was found in %d MiB; the search ended %s" % (str(target), search.read_bytes >> 20, bound))
         return
     if root is None:
-        print("%s: nothing leads there, nor to the %d objects that do, but perhaps finalization, a vector register, or a stack "
-              "that a thread has left" % (str(target), len(way) - 1))
+        print("%s: nothing leads there, nor to the %d objects that do, but perhaps what is not searched: finalization, dates of "
+              "short-term memory, frames that AddressSanitizer has put elsewhere, vector registers, stacks that a thread has left"
+              % (str(target), len(way) - 1))
         return
     print("%s: held, %d object%s from a root:" % (str(target), len(way), "" if len(way) == 1 else "s"))
     show_root(root)

@@ -22,12 +22,14 @@ struct cell {
 /* Looks like a C++ class's table. */
 extern const void *const _ZTV5Shape[4];
 const void *const _ZTV5Shape[4] = { NULL, NULL, puts, puts };
+extern const void *const _ZTV7Guarded[4];
+const void *const _ZTV7Guarded[4] = { NULL, NULL, puts, puts };
 
 char *volatile small, *volatile large;
 struct cell *volatile chain, *volatile long_chain, *volatile list;
 uintptr_t hidden_end, hidden_far, hidden_garbage, hidden_of_thread, hidden_local;
 _Thread_local void *volatile in_thread_local;
-void *shapes[SHAPES];
+void *shapes[SHAPES], *guarded;
 
 static sem_t there, end;
 
@@ -61,6 +63,8 @@ static void *make_all(void *megabytes)
         shape[0] = &_ZTV5Shape[2];
         shapes[i] = shape;
     }
+    guarded = GC_debug_malloc(240, __FILE__, __LINE__);
+    *(const void **)guarded = &_ZTV7Guarded[2];
     for (long i = 0; i < atol(megabytes) * CELLS; i++) {
         struct cell *cell = GC_malloc(sizeof *cell);
 
