@@ -18,13 +18,25 @@ static void show_thread(const struct sgc_graph *g, const struct sgc_graph_range 
              name[0] != '\0' ? " (" : "", name, name[0] != '\0' ? ")" : "");
 }
 
+static bool is_of_thread(const struct sgc_graph_range *range)
+{
+    return range->thread != 0 && (range->root == SGC_GRAPH_STACK || range->root == SGC_GRAPH_THREAD_LOCAL);
+}
+
+/* The thread-local variable at so many bytes from where those of its module begin; NULL: none is
+ * known. */
+static const struct sgc_symbol *thread_local_of(struct sgc_namer *n, const struct sgc_graph_range *range, uint64_t offset)
+{
+    sgc_assert(range->module == 0 || range->root == SGC_GRAPH_THREAD_LOCAL);
+    return range->module != 0 ? sgc_namer_thread_local(n, range->module - 1, offset) : NULL;
+}
+
 /* A thread-local variable by its name, what else belongs to a thread by that alone. */
 static uint32_t name_of_thread(struct sgc_namer *n, const struct sgc_graph_range *range, uint64_t offset)
 {
-    const struct sgc_symbol *symbol = range->module != 0 ? sgc_namer_thread_local(n, range->module - 1, offset) : NULL;
+    const struct sgc_symbol *symbol = thread_local_of(n, range, offset);
     char variable[SGC_NAMER_TEXT], text[SGC_NAMER_TEXT];
 
-    sgc_assert(range->module == 0 || range->root == SGC_GRAPH_THREAD_LOCAL);
     if (symbol != NULL)
         sgc_symbol_text(symbol->name, variable);
     show_thread(n->g, range,
@@ -71,7 +83,7 @@ static uint32_t name_variable(struct sgc_namer *n, uint64_t root)
 
 static uint32_t name_root(struct sgc_namer *n, const struct sgc_graph_range *range, uint64_t root)
 {
-    if (range->thread != 0 && (range->root == SGC_GRAPH_STACK || range->root == SGC_GRAPH_THREAD_LOCAL))
+    if (is_of_thread(range))
         return name_of_thread(n, range, n->g->root[root].word * n->g->geometry.word);
     return range->root <= SGC_GRAPH_ADDED && range->lo != 0 ? name_variable(n, root) : SGC_NAMER_NONE;
 }
@@ -128,9 +140,15 @@ const char *sgc_namer_root_name(void *namer, uint32_t root)
 /* A variable's name begins with its symbol, and the place behind that may tell it from another. */
 const char *sgc_namer_root_word(struct sgc_namer *n, uint64_t root, char text[SGC_NAMER_TEXT])
 {
+    const struct sgc_graph_range *range = &n->g->range[n->g->root[root].range];
     const char *name = sgc_namer_root_name(n, n->root_of[root]);
     struct sgc_namer_place place = place_of_word(n, root);
     size_t length;
+
+    if (is_of_thread(range)) {
+        place.offset = n->g->root[root].word * n->g->geometry.word;
+        place.symbol = thread_local_of(n, range, place.offset);
+    }
 
     snprintf(text, SGC_NAMER_TEXT, "%s", name);
     if (place.symbol == NULL || place.offset == place.symbol->lo)
