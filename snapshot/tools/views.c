@@ -194,7 +194,8 @@ static int run_compare(const struct sgc_views_settings *s, char **files)
     load(&older, files[0], s);
     load(&newer, files[1], s);
     check_same_process(&older.g, &newer.g, files);
-    printed = sgc_views_print_compare(&older.v, &newer.v, s);
+    printed = s->format == SGC_VIEWS_JSON ? sgc_views_write_compare(&older.v, &newer.v, s)
+                                          : sgc_views_print_compare(&older.v, &newer.v, s);
     release(&older);
     release(&newer);
     return printed ? sgc_tool_end() : (no_memory(), 0);
@@ -236,7 +237,7 @@ static const struct command commands[] = {
     { "types", "FILE", 1, 2, { TOP, MOVED }, run_types },
     { "retained", "FILE", 1, 3, { DEPTH, SHARE, MOVED }, run_retained },
     { "why", "FILE ADDRESS, or FILE --type NAME", 2, 2, { TYPE, MOVED }, run_why },
-    { "compare", "OLD NEW", 2, 2, { TOP, MOVED }, run_compare },
+    { "compare", "OLD NEW", 2, 3, { TOP, JSON, MOVED }, run_compare },
     { "export", "FILE, with -o OUT and the format", 1, 8, { HEAPSNAPSHOT, PPROF, FOLDED, JSON, OUTPUT, SMALLEST, DEPTH, MOVED },
       run_export },
 };

@@ -50,6 +50,7 @@ enum sgc_views_result sgc_views_print_why_type(const struct sgc_view *v, struct 
 /* ---- views_compare.c ---- */
 
 bool sgc_views_print_compare(const struct sgc_view *older, const struct sgc_view *newer, const struct sgc_views_settings *s);
+bool sgc_views_write_compare(const struct sgc_view *older, const struct sgc_view *newer, const struct sgc_views_settings *s);
 
 /* ---- views_export.c ---- */
 

@@ -235,6 +235,13 @@ def heap(names):
             "groups": groups, "tree": tree}
 
 
+def growth(names):
+    sums = {"bytes": 1, "objects": 1}
+    held = [{"root": name, "bytes": 1, "objects": 1, "first": "0x10"} for name in names[:3]]
+    groups = [{"name": name, "grown_by": 1, "before": 1, "now": 2, "new_objects": 1, "held_by": held} for name in names]
+    return {"version": 1, "process_before": 4711, "process": 4711, "before": sums, "now": sums, "new": sums, "renamed": sums, "groups": groups}
+
+
 def write_hostile(folder):
     def write(name, data):
         with open(os.path.join(folder, name), "wb") as file:
@@ -246,6 +253,7 @@ def write_hostile(folder):
     texts = [name.encode("utf-8", "surrogatepass") for name in NAMES] + [b"\xff\xfe no UTF-8", b"cut \xe2\x82", b"long " * 1000]
     write("profile", profile(texts))
     write("export", json.dumps(heap(NAMES)).encode())
+    write("growth", json.dumps(growth(NAMES)).encode())
     wide = [f"{at} " + '"' * 400 for at in range(3000)]
     write("wide-export", json.dumps(heap(wide)).encode())
     write("wide-profile", profile([name.encode() for name in wide]))

@@ -20,7 +20,6 @@ VERSION = 1
 TEXT_MAX = 300                  # characters of a name; templates of C++ have more
 WARNING_MAX = 1000
 FRAMES = 12                     # of a stack
-ROOTS = 3
 COLLECTION_ROWS = 20
 WAITS = ("stopped", "assist", "stall")
 
@@ -129,10 +128,10 @@ def add_log(found, path, log, process, has_trace):
             found.total("pauses", kind, title, "count", sum(c[kind] for c in cycles))
             found.total("pauses", f"{kind}_ns", f"{title}, time", "ns", sum(c[f"{kind}_ns"] for c in cycles))
     if not has_trace:
-        stops = sum(c["earlier_stops"] for c in cycles)
-        add_pauses(found, [(c["stop_begin_ns"], c["pause_ns"]) for c in cycles], max(map(longest_stop, cycles)))
-        if stops:
-            found.warn(f"of the {stops + len(cycles)} stops the log has the lengths of the last of each collection, and of the longest: "
+        stops = len(cycles) + sum(c["earlier_stops"] for c in cycles)
+        add_pauses(found, [(c["stop_begin_ns"], c["pause_ns"]) for c in cycles], stops, max(map(longest_stop, cycles)))
+        if stops > len(cycles):
+            found.warn(f"of the {stops} stops the log has the lengths of the last of each collection, and of the longest: "
                        "median and percentile are of these; a timeline (--trace) has all")
     add_causes(found, cycles)
     add_collections(found, cycles)
@@ -147,11 +146,11 @@ def add_log(found, path, log, process, has_trace):
 
 # ---- stops ----
 
-def add_pauses(found, pauses, longest):
-    """pauses: [(begin, ns)]."""
+def add_pauses(found, pauses, number, longest):
+    """pauses: [(begin, ns)] of those that are known one by one; number: of all."""
     lengths = [ns for _, ns in pauses]
     sums = summary(lengths)
-    found.total("pauses", "pauses", "pauses", "count", sums["number"])
+    found.total("pauses", "pauses", "pauses: how often the program was stopped", "count", number)
     found.total("pauses", "pause_median_ns", "median pause", "ns", sums["p50_ns"])
     found.total("pauses", "pause_p99_ns", "99 % of the pauses are at most", "ns", sums["p99_ns"])
     found.total("pauses", "pause_max_ns", "longest pause", "ns", longest)
@@ -163,7 +162,7 @@ def add_trace(found, path, trace):
     found.source("trace", path, trace.process)
     if trace.pauses:
         lengths = [ns for _, ns, _ in trace.pauses]
-        add_pauses(found, [(begin, ns) for begin, ns, _ in trace.pauses], max(lengths))
+        add_pauses(found, [(begin, ns) for begin, ns, _ in trace.pauses], len(lengths), max(lengths))
         found.total("pauses", "stopped_ns", "time that the program was stopped", "ns", sum(lengths))
     if "memory" not in found.data["charts"]:
         found.total("collections", "collections", "collections", "count", trace.collections)
@@ -225,16 +224,19 @@ def retained_rows(tree, rows, whole):
 
 
 def add_growth(found, path, growth):
-    found.source("before", path, None)
-    before, _, now, _, fresh, objects = growth.sums
-    found.total("growth", "growth_bytes", "grown since the earlier snapshot by", "bytes", now - before)
-    found.total("growth", "new_objects", "new objects", "count", objects)
-    found.total("growth", "new_bytes", "bytes of new objects", "bytes", fresh)
-    held = [", ".join(f"{size} bytes in {number} objects: {short(root)}" for size, number, root in roots[:ROOTS])
-            for *_, roots in growth.groups]
+    found.source("before", path, growth["process_before"])
+    new = growth["new"]
+    found.total("growth", "growth_bytes", "grown since the earlier snapshot by", "bytes", growth["now"]["bytes"] - growth["before"]["bytes"])
+    found.total("growth", "new_objects", "new objects", "count", new["objects"])
+    found.total("growth", "new_bytes", "bytes of new objects", "bytes", new["bytes"])
     found.table("growth", "What has grown", ["text group", "bytes grown by", "bytes before", "bytes now", "count new objects",
                                              "text the new ones are kept by"],
-                [[short(name), grown, old, new, count, text] for (grown, old, new, count, name, _), text in zip(growth.groups, held)])
+                [[short(g["name"]), g["grown_by"], g["before"], g["now"], g["new_objects"], ", ".join(map(holder, g["held_by"]))]
+                 for g in growth["groups"]])
+
+
+def holder(held):
+    return f"{held['bytes']} bytes in {held['objects']} objects: {short(held['root'])}"
 
 
 # ---- allocation ----

@@ -5,10 +5,14 @@ import json
 LINE_MAX = 1 << 20
 NUMBER_MAX = 1 << 64
 
-KINDS = (("--snapshot", "a heap snapshot (SGC_SNAPSHOT)", (b"SGCsnap\n", b"\x28\xb5\x2f\xfd")),
-         ("--log", "a log of collections (SGC_LOG_JSON)", (b'{"version":', b'{"pid":')),
-         ("--trace", "a timeline (SGC_TRACE)", (b'[\n{"name":',)),
-         ("--profile", "a profile (SGC_PROFILE)", (b"\x1f\x8b", b"\x0a")))
+# (option, what it is, how it begins, what makes one that is not empty)
+KINDS = (("--snapshot", "a heap snapshot (SGC_SNAPSHOT)", (b"SGCsnap\n", b"\x28\xb5\x2f\xfd"),
+          "let the program run until a collection that writes one is over"),
+         ("--log", "a log of collections (SGC_LOG_JSON)", (b'{"version":', b'{"pid":'),
+          "let the program run until its first collection is over"),
+         ("--trace", "a timeline (SGC_TRACE)", (b'[\n{"name":',), "let the program run until its first collection is over"),
+         ("--profile", "a profile (SGC_PROFILE)", (b"\x1f\x8b", b"\x0a"),
+          "let the program end by itself, or call SGC_write_profile"))
 
 
 class Bad(Exception):
@@ -21,11 +25,10 @@ class Bad(Exception):
 
 def wrong_kind(option, path, head, why):
     """Bad, for a file that is not what the option expects."""
-    expected = next(what for name, what, _ in KINDS if name == option)
+    expected, remedy = next((what, remedy) for name, what, _, remedy in KINDS if name == option)
     if not head:
-        return Bad(f"{option} {path}: it is empty; expected {expected}", "let the program run until its first collection is over, or "
-                   "leave the option out")
-    other = next((name for name, _, begins in KINDS if name != option and any(head.startswith(begin) for begin in begins)), None)
+        return Bad(f"{option} {path}: it is empty; expected {expected}", f"{remedy}, or leave the option out")
+    other = next((name for name, _, begins, _ in KINDS if name != option and any(head.startswith(begin) for begin in begins)), None)
     hint = f"it begins like a file for {other}" if other else "name the file that the program has written"
     return Bad(f"{option} {path}: {why}; expected {expected}", hint)
 

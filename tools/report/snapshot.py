@@ -2,16 +2,13 @@
 """Heap snapshots, as the program sgc-snapshot reads them."""
 import json
 import os
-import re
 import subprocess
 import tempfile
 
-from report.inputs import Bad, head_of, wrong_kind
+from report.inputs import Bad, head_of, parse, wrong_kind
 
 OPTION = "--snapshot"
-GREW = re.compile(r" *([+-]\d+) +(\d+) +(\d+) +(\d+)  (.*)")
-HELD = re.compile(r" {16}(\d+) bytes in (\d+) objects of the new ones, as that at 0x[0-9a-f]+: (.*)")
-SUMS = re.compile(r"before: (\d+) bytes in (\d+) objects; now: (\d+) in (\d+); new: (\d+) in (\d+)")
+VERSION = 1                     # of what compare --json prints
 
 
 def plain(path):
@@ -54,26 +51,11 @@ def read(tool, path):
             return json.load(file), messages
 
 
-class Growth:
-    """sums: bytes and objects before, now, new; groups: (grown by, before, now, new objects, name, [(bytes, objects, root)])."""
-
-    def __init__(self, sums):
-        self.sums, self.groups = sums, []
-
-
 def compare(tool, before, path, rows):
-    """(Growth, messages): of the groups that grew by most."""
+    """(what sgc-snapshot compare --json prints, of the groups that grew by most; messages)."""
     check_begin("--before", before)
-    text, messages = run(tool, ["compare", "--top", str(rows), "--", plain(before), plain(path)], "--before", before)
-    lines = text.splitlines()
-    sums = SUMS.fullmatch(lines[0]) if lines else None
-    if sums is None:
+    text, messages = run(tool, ["compare", "--json", "--top", str(rows), "--", plain(before), plain(path)], "--before", before)
+    growth = parse(text)
+    if growth is None or growth.get("version") != VERSION:
         raise Bad(f"{tool}: it does not print what this sgc-report expects", "install SGC again, all of one version")
-    growth = Growth([int(value) for value in sums.groups()])
-    for line in lines[1:]:
-        grew, held = GREW.fullmatch(line), HELD.fullmatch(line)
-        if grew:
-            growth.groups.append((*map(int, grew.groups()[:4]), grew.group(5), []))
-        elif held and growth.groups:
-            growth.groups[-1][-1].append((int(held.group(1)), int(held.group(2)), held.group(3)))
     return growth, messages
