@@ -159,7 +159,7 @@ static void make_key(void)
     key_made = pthread_key_create(&key, at_thread_end) == 0;
 }
 
-static _Thread_local struct sgc_start *mine __attribute__((tls_model("initial-exec")));
+static _Thread_local struct sgc_start *sgc_thread_record __attribute__((tls_model("initial-exec")));
 
 /* Settles older records of the pthread_t: their threads have been joined, or were detached and have
  * ended. */
@@ -180,11 +180,11 @@ static void list(struct sgc_start *start)
  * sgc_start_over is called when the thread ends, whichever way.  False if the system cannot. */
 static bool begin_record(struct sgc_start *start)
 {
-    sgc_assert(sgc_self != NULL && mine == NULL);
+    sgc_assert(sgc_self != NULL && sgc_thread_record == NULL);
     pthread_once(&key_once, make_key);
     if (!key_made || pthread_setspecific(key, start) != 0)
         return false;
-    mine = start;
+    sgc_thread_record = start;
     start->thread = pthread_self();
     lock();
     list(start);
@@ -199,7 +199,7 @@ static bool begin_record(struct sgc_start *start)
 static void set_result(void *result)
 {
     struct sgc_registry_scope scope;
-    struct sgc_start *start = mine;
+    struct sgc_start *start = sgc_thread_record;
 
     if (start != NULL) {
         sgc_written_store(&start->result, result);
@@ -233,12 +233,12 @@ static void end(struct sgc_start *start)
 
 void sgc_start_over(void)
 {
-    struct sgc_start *start = mine;
+    struct sgc_start *start = sgc_thread_record;
 
     sgc_assert(start == NULL || sgc_start_ok(start));
     if (start == NULL)
         return;
-    mine = NULL;
+    sgc_thread_record = NULL;
     lock();
     end(start);
     unlock_and_free();
