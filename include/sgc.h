@@ -169,7 +169,8 @@ GC_API SGC_held_t SGC_find_way(const void *address, SGC_step_proc visit, void *d
  *     SGC:   -> 64 bytes at 0x7f0012350080
  *     SGC:      word at offset 8 of that -> 32 bytes at 0x7f0012340040
  *
- * Of a long way the middle is left out.  With the world stopped by the calling thread static data has no names.
+ * Of a long way the middle is left out.  A static variable has a name if the loader knows it (link with -rdynamic), a
+ * thread-local one has none; with the world stopped by the calling thread neither has.
  * Returns what SGC_find_way returns. */
 GC_API SGC_held_t SGC_why_live(const void *address);
 
