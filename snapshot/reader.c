@@ -2,6 +2,8 @@
 /* Reading a snapshot: the order of its sections, and its end.  See snapshot/reader.h. */
 #include "snapshot/reader.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,7 +166,7 @@ bool sgc_graph_load(struct sgc_graph *g, const char *path, unsigned flags)
     char problem[SGC_GRAPH_PROBLEM], line[SGC_GRAPH_PROBLEM + 4096];
     bool done = sgc_graph_load_or(g, path, flags, problem);
 
-    snprintf(line, sizeof line, "%s: %s", path, problem);
+    snprintf(line, sizeof line, "%s: %s: %s", program_invocation_short_name, path, problem);
     if (!done)
         fprintf(stderr, "%s\n", sgc_make_shown(line));
     return done;

@@ -281,6 +281,11 @@ static bool is_output(const char *option)
     return strcmp(option, "-o") == 0 || strcmp(option, "--output") == 0;
 }
 
+static bool takes_value(const char *option)
+{
+    return is_output(option) || strcmp(option, "--name") == 0;
+}
+
 static const char *parse(int argc, char **argv)
 {
     const char *output = "-";
@@ -299,7 +304,7 @@ static const char *parse(int argc, char **argv)
             output = argv[++i];
         else if (strcmp(argv[i], "--name") == 0 && has_value)
             take_name(argv[++i]);
-        else if (is_output(argv[i]) || strcmp(argv[i], "--name") == 0)
+        else if (takes_value(argv[i]))
             sgc_tool_fail(MISUSED, "%s: expected a %s behind it", argv[i], is_output(argv[i]) ? "file" : "name");
         else
             sgc_tool_fail(MISUSED, "%s: unknown; sgc-machine --help prints what there is", argv[i]);
@@ -309,7 +314,10 @@ static const char *parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *output = parse(argc, argv);
+    const char *output;
+
+    argv = sgc_tool_divide_words(&argc, argv, takes_value);
+    output = parse(argc, argv);
 
     read_system();
     measure_all();

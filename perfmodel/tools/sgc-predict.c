@@ -355,6 +355,7 @@ int main(int argc, char **argv)
     static struct sgc_machine machine;
     static struct sgc_graph graph;
 
+    argv = sgc_tool_divide_words(&argc, argv, takes_value);
     parse(&s, argc, argv);
     read_machine(&s, &machine);
     if (!sgc_graph_load(&graph, s.snapshot, 0))

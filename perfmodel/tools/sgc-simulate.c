@@ -124,7 +124,7 @@ static void print_and_end(const char *option)
     if (strcmp(option, "--help") == 0)
         fputs(help, stdout);
     else if (strcmp(option, "--version") == 0)
-        puts("sgc-simulate " SGC_SIMULATE_VERSION);
+        puts("sgc-simulate (SGC) " SGC_SIMULATE_VERSION);
     else
         for (unsigned i = 0; sgc_sim_preset_name(i) != NULL; i++)
             puts(sgc_sim_preset_name(i));
@@ -274,6 +274,7 @@ int main(int argc, char **argv)
     struct sgc_sim_heap heap;
 
     take_list(&s, "1,2,4,8,16,32,64");
+    argv = sgc_tool_divide_words(&argc, argv, has_value);
     take_arguments(&s, argc, argv);
     read_machine(&s, &file, &machine);
     read_snapshot(&s, &graph, &heap);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +34,40 @@ int sgc_tool_end(void)
     fprintf(stderr, "%s: the standard output cannot be written to (%s); write to where there is room\n", sgc_tool_name,
             reason != 0 ? strerror(reason) : "not all of it");
     return SGC_TOOL_FAILED;
+}
+
+/* The word before the "=", if its option takes a value; otherwise NULL. */
+static char *word_of(const char *argument, bool (*takes_value)(const char *option))
+{
+    const char *value = strncmp(argument, "--", 2) == 0 ? strchr(argument, '=') : NULL;
+    char *word = value != NULL ? strndup(argument, (size_t)(value - argument)) : NULL;
+
+    if (value != NULL && word == NULL)
+        sgc_tool_fail(SGC_TOOL_FAILED, "there is no memory for the arguments; free some, or raise the limit (ulimit -v)");
+    if (word != NULL && takes_value(word))
+        return word;
+    free(word);
+    return NULL;
+}
+
+char **sgc_tool_divide_words(int *argc, char **argv, bool (*takes_value)(const char *option))
+{
+    static char **divided;              /* static: what lasts until the end is no leak */
+    int count = 0;
+
+    sgc_assert(takes_value != NULL && divided == NULL);
+    divided = calloc(2 * (size_t)*argc + 1, sizeof *divided);
+    if (divided == NULL)
+        sgc_tool_fail(SGC_TOOL_FAILED, "there is no memory for the arguments; free some, or raise the limit (ulimit -v)");
+    for (int i = 0; i < *argc; i++) {
+        char *word = i > 0 ? word_of(argv[i], takes_value) : NULL;
+
+        if (word != NULL)
+            divided[count++] = word;
+        divided[count++] = word != NULL ? strchr(argv[i], '=') + 1 : argv[i];
+    }
+    *argc = count;
+    return divided;
 }
 
 /* A number that begins there, in `all`; *end: behind it. */

@@ -4,6 +4,7 @@
 #ifndef SGC_SNAPSHOT_TOOLS_COMMAND_LINE_H
 #define SGC_SNAPSHOT_TOOLS_COMMAND_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "platform/report.h"
@@ -18,6 +19,10 @@ _Noreturn void sgc_tool_fail(int status, const char *format, ...) SGC_PRINTF(2, 
 /* The status with which the tool ends: 0 if all that was printed is written; otherwise it says
  * so. */
 int sgc_tool_end(void);
+
+/* The arguments, with "--word=value" as two where takes_value("--word") is true; *argc grows with
+ * them.  They last until the process ends. */
+char **sgc_tool_divide_words(int *argc, char **argv, bool (*takes_value)(const char *option));
 
 /* The number that the text is. */
 uint64_t sgc_tool_number(const char *option, const char *text, uint64_t min, uint64_t max);

@@ -51,7 +51,7 @@ static const char help[] =
     "  --heapsnapshot  all objects and pointers, for DevTools (Memory, Load profile)\n"
     "  --pprof         the tree of retained as a profile: go tool pprof, speedscope\n"
     "  --folded        the same, a line for each stack\n"
-    "  --json          the same, with the groups of types\n"
+    "  --json          the same, with the groups of types; of compare: what it prints, as JSON\n"
     "  -o OUT          the file to write; also --output; `-' is the standard output\n"
     "  --least BYTES   of export: objects, or groups, that retain less are summed up; 0: none\n"
     "  --help          this\n"
@@ -101,7 +101,7 @@ static int check(const struct sgc_graph *g)
     const char *problem = sgc_graph_check(g);
 
     if (problem != NULL) {
-        fprintf(stderr, "%s: %s; write another snapshot\n", shown, problem);
+        fprintf(stderr, "%s: %s: %s; write another snapshot\n", sgc_tool_name, shown, problem);
         return BAD;
     }
     printf("%s: whole, with %u objects and %" PRIu64 " pointers between them\n", shown, g->objects, g->edges);
@@ -113,8 +113,8 @@ static int check(const struct sgc_graph *g)
 static int draw(const struct sgc_graph *g)
 {
     if (g->objects > DRAWN) {
-        fprintf(stderr, "%s: it has %u objects, of which no picture can be made; expected %d at most: write a snapshot "
-                "with less in it, such as an earlier one\n", shown, g->objects, DRAWN);
+        fprintf(stderr, "%s: %s: it has %u objects, of which no picture can be made; expected %d at most: write a snapshot "
+                "with less in it, such as an earlier one\n", sgc_tool_name, shown, g->objects, DRAWN);
         return BAD;
     }
     return sgc_snapshot_draw(g) ? 0 : no_memory();
@@ -126,7 +126,7 @@ static int say_pack(const char *problem)
 {
     if (problem == NULL)
         return 0;
-    fprintf(stderr, "%s: it cannot be packed: %s. %s\n", shown, problem,
+    fprintf(stderr, "%s: %s: it cannot be packed: %s. %s\n", sgc_tool_name, shown, problem,
             sgc_unpack_can() ? "Name a file that can be read, and where a new one can be written" : "Use zstd(1)");
     return BAD;
 }
@@ -135,7 +135,7 @@ static int say_not_written(const char *packed, int error)
 {
     char name[sizeof shown];
 
-    fprintf(stderr, "%s: it cannot be packed: %s: %s. Name a new file where one can be written\n", shown,
+    fprintf(stderr, "%s: %s: it cannot be packed: %s: %s. Name a new file where one can be written\n", sgc_tool_name, shown,
             sgc_quote(packed, strlen(packed), name, sizeof name), strerror(error));
     return BAD;
 }
@@ -205,7 +205,9 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0)
         return fputs(help, stdout) < 0;
     if (strcmp(name, "--version") == 0)
-        return puts("sgc-snapshot " SGC_SNAPSHOT_TOOL_VERSION) < 0;
+        return puts("sgc-snapshot (SGC) " SGC_SNAPSHOT_TOOL_VERSION) < 0;
+    if (name[0] == '-')
+        sgc_tool_fail(MISUSED, "%s: unknown here; expected what to do, then options; see sgc-snapshot --help", name);
     if (argc < 3)
         return misused("expected what to do, and a file");
     if (sgc_views_have(name))
