@@ -392,7 +392,7 @@ static void check_storm(void)
 /* Draws the same as its siblings only by chance. */
 static int draw(void)
 {
-    int samples = 0;
+    uint64_t samples = 0;
 
     for (int i = 0; i < 200; i++) {
         double before = objects_of(4);
@@ -400,7 +400,7 @@ static int draw(void)
         site_4();
         samples = samples * 3 + (objects_of(4) != before);
     }
-    return samples & 63;
+    return (int)(samples >> 40 & 63);
 }
 
 static void check_children(void)
