@@ -148,8 +148,7 @@ static void test_variables(void)
                root_at(&n, &held_by_this[1]));
         tap_ok(strncmp(sgc_namer_address(n.namer, (uintptr_t)&held_by_this[3], text), "test_names+0x", 13) == 0, "a place: %s",
                text);
-        tap_ok(strncmp(name_of(&n, held_by_this[1]), "test_names+0x", 13) == 0, "and that is what a first word says: %s",
-               name_of(&n, held_by_this[1]));
+        tap_ok(name_of(&n, held_by_this[1])[0] == '\0', "what one object alone points at is no type");
     }
     tap_ok(name_of(&n, held_by_this[3])[0] == '\0', "an object of which nothing is known has no name");
     tap_ok(strcmp(sgc_namer_address(n.namer, 0x10, text), "0x10") == 0, "nor has an address outside of modules");
