@@ -26,6 +26,22 @@ void *sgc_reader_add(struct sgc_reader *r, struct sgc_grown *array)
     return (char *)array->of + array->each * array->count++;
 }
 
+bool sgc_reader_begin_numbers(struct sgc_reader *r, uint32_t **by_object, const char *what)
+{
+    size_t bytes = ((size_t)r->g->objects + 1) * sizeof **by_object;
+
+    sgc_assert(*by_object == NULL);
+    if (!r->type_of)
+        return true;
+    *by_object = malloc(bytes);
+    if (*by_object == NULL)
+        sgc_input_fail(&r->in, "there is no memory for the %s of %u objects; free some, or raise the limit (ulimit -v)", what,
+                       r->g->objects);
+    else
+        memset(*by_object, 0xff, bytes);
+    return !r->in.failed;
+}
+
 static bool trailer(struct sgc_reader *r)
 {
     static const char *const names[SGC_TRAILER_COUNTS] = { "blocks", "pages", "objects", "bytes", "words", "ranges of roots",

@@ -70,6 +70,10 @@ static inline bool sgc_reader_ok(const struct sgc_reader *r)
  * memory. */
 void *sgc_reader_add(struct sgc_reader *r, struct sgc_grown *array);
 
+/* Memory for a number of each object, if names were asked for, all of them none (all bits).  False,
+ * after a problem was noted, if there is none: `what` are they? */
+bool sgc_reader_begin_numbers(struct sgc_reader *r, uint32_t **by_object, const char *what);
+
 /* ---- reader_pages.c: each reads a section ---- */
 
 bool sgc_reader_header(struct sgc_reader *r);

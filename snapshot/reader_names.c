@@ -3,8 +3,6 @@
  * them. */
 #include "snapshot/reader.h"
 
-#include <stdlib.h>
-
 _Static_assert((int)SGC_GRAPH_NAME == (int)SGC_SNAPSHOT_NAME && (int)SGC_GRAPH_BUILD_ID == (int)SGC_SNAPSHOT_BUILD_ID,
                "a graph has room for them");
 
@@ -89,18 +87,7 @@ _Static_assert(SGC_GRAPH_NO_TYPE == UINT32_MAX, "no type is all bits");
 
 bool sgc_reader_begin_types(struct sgc_reader *r)
 {
-    size_t bytes = ((size_t)r->g->objects + 1) * sizeof *r->g->type_of;
-
-    sgc_assert(r->g->type_of == NULL);
-    if (!r->type_of)
-        return true;
-    r->g->type_of = malloc(bytes);
-    if (r->g->type_of == NULL)
-        sgc_input_fail(&r->in, "there is no memory for the types of %u objects; free some, or raise the limit (ulimit -v)",
-                       r->g->objects);
-    else
-        memset(r->g->type_of, 0xff, bytes);
-    return !r->in.failed;
+    return sgc_reader_begin_numbers(r, &r->g->type_of, "types");
 }
 
 /* `number`: from 1, 0: none.  The section behind this one says how many there are. */

@@ -2,24 +2,6 @@
 /* Allocation sites: the section is there if the program took samples. */
 #include "snapshot/reader.h"
 
-#include <stdlib.h>
-
-static bool begin(struct sgc_reader *r)
-{
-    size_t bytes = ((size_t)r->g->objects + 1) * sizeof *r->g->site_of;
-
-    sgc_assert(r->g->site_of == NULL);
-    if (!r->type_of)
-        return true;
-    r->g->site_of = malloc(bytes);
-    if (r->g->site_of == NULL)
-        sgc_input_fail(&r->in, "there is no memory for the sites of %u objects; free some, or raise the limit (ulimit -v)",
-                       r->g->objects);
-    else
-        memset(r->g->site_of, 0xff, bytes);
-    return !r->in.failed;
-}
-
 static void read_site(struct sgc_reader *r, uint64_t frames, uint64_t *last)
 {
     struct sgc_graph_site *site = r->sites.count < UINT32_MAX - 1 ? sgc_reader_add(r, &r->sites) : NULL;
@@ -66,7 +48,7 @@ bool sgc_reader_sites(struct sgc_reader *r)
 
     if (r->in.version < 3 || !sgc_input_has(&r->in, SGC_SECTION_SITES))
         return !r->in.failed;
-    if (!begin(r) || !sgc_input_section(&r->in, SGC_SECTION_SITES))
+    if (!sgc_reader_begin_numbers(r, &r->g->site_of, "sites") || !sgc_input_section(&r->in, SGC_SECTION_SITES))
         return false;
     while ((frames = sgc_input_within(&r->in, "the number of frames of a site", 0, SGC_SNAPSHOT_FRAMES + 1)) != 0)
         read_site(r, frames - 1, &last);

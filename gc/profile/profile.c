@@ -292,8 +292,7 @@ static bool listen_to_signal(void)
     if (profile.signal == 0)
         return true;
     if (profile.signal == sgc_options.suspend_signal || sigaction(profile.signal, NULL, &old) != 0 ||
-        ((old.sa_flags & SA_SIGINFO) == 0 && old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) ||
-        (old.sa_flags & SA_SIGINFO) != 0)
+        (old.sa_flags & SA_SIGINFO) != 0 || (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN))
         return false;
     sigfillset(&action.sa_mask);
     return sigaction(profile.signal, &action, NULL) == 0;

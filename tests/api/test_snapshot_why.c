@@ -183,14 +183,21 @@ static void *hold_in_variable(void *unused)
     return unused;
 }
 
-static void test_thread_local_of_another(void)
+/* A thread that makes *object, and waits, holds it so. */
+static void check_held_by_another(void *(*hold_object)(void *), const GC_hidden_pointer *object, SGC_held_t held,
+                                  const char *what)
 {
-    pthread_t thread = api_start(hold_in_variable, NULL);
+    pthread_t thread = api_start(hold_object, NULL);
 
     api_wait(&api_there);
-    check(of_another, SGC_HELD_BY_THREAD_LOCAL, 1, "another thread's thread-local variable");
+    check(*object, held, 1, what);
     sem_post(&api_may_go);
     GC_pthread_join(thread, NULL);
+}
+
+static void test_thread_local_of_another(void)
+{
+    check_held_by_another(hold_in_variable, &of_another, SGC_HELD_BY_THREAD_LOCAL, "another thread's thread-local variable");
 }
 
 static GC_hidden_pointer on_stack;
@@ -207,12 +214,7 @@ static void *hold(void *unused)
 
 static void test_stack(void)
 {
-    pthread_t thread = api_start(hold, NULL);
-
-    api_wait(&api_there);
-    check(on_stack, SGC_HELD_BY_STACK, 1, "another thread's stack");
-    sem_post(&api_may_go);
-    GC_pthread_join(thread, NULL);
+    check_held_by_another(hold, &on_stack, SGC_HELD_BY_STACK, "another thread's stack");
 }
 
 static void *make_uncollectable(TEST_UNUSED void *unused)
